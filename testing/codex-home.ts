@@ -1,0 +1,96 @@
+/**
+ * A fresh CODEX_HOME that talks to the fake model, and a git work folder for it.
+ *
+ * The folders lie below `build/tmp` of the repository, not below the system's temporary folder: Codex 0.171.0 warns
+ * about, and refuses helper links in, a CODEX_HOME under `$TMPDIR`, and its sandbox leaves /tmp writable.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+export type CodexHome = {
+  /** Absolute path for the CODEX_HOME variable. */
+  readonly home: string;
+  /** Absolute path of a git repository with one commit. */
+  readonly work: string;
+  /** The environment that a Codex of this home needs: CODEX_HOME and the fake provider's key. */
+  readonly env: Readonly<Record<string, string>>;
+  /** config.toml as it stands now. */
+  config(): string;
+  /** Removes everything. */
+  remove(): void;
+};
+
+export type CodexHomeOptions = {
+  /** The fake's `url`. */
+  readonly url: string;
+  readonly model?: string;
+  /** How often Codex tries a request again; 0 where a test does not look at the retries. */
+  readonly retries?: number;
+  readonly streamIdleMs?: number;
+  /** Further lines of config.toml before the first table: top-level keys. */
+  readonly top?: string;
+  /** Further tables at the end of config.toml. */
+  readonly tables?: string;
+};
+
+/** Makes both folders; `remove` them when the test ends. */
+export function codexHome(options: CodexHomeOptions): CodexHome {
+  const { url, model = 'gpt-5.5', retries = 1, streamIdleMs = 60_000, top = '', tables = '' } = options;
+  const parent = join(ROOT, 'build', 'tmp');
+  mkdirSync(parent, { recursive: true });
+  const root = realpathSync(mkdtempSync(join(parent, 'codex-')));
+  const home = join(root, 'home');
+  const work = join(root, 'work');
+  mkdirSync(home, { mode: 0o700 });
+  gitFolder(work);
+  writeFileSync(
+    join(home, 'config.toml'),
+    `model = ${JSON.stringify(model)}
+model_provider = "fake"
+check_for_update_on_startup = false
+${top}
+[model_providers.fake]
+name = "Fake"
+base_url = ${JSON.stringify(url)}
+env_key = "FAKE_KEY"
+wire_api = "responses"
+request_max_retries = ${retries}
+stream_max_retries = ${retries}
+stream_idle_timeout_ms = ${streamIdleMs}
+
+[features]
+plugins = false
+
+[tools.update_plan]
+enabled = true
+
+[analytics]
+enabled = false
+
+${tables}
+`,
+  );
+  return {
+    home,
+    work,
+    env: { CODEX_HOME: home, FAKE_KEY: 'fake-key' },
+    config: () => readFileSync(join(home, 'config.toml'), 'utf8'),
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
+  };
+}
+
+/** Makes a git repository with one commit, its author set, at `path`. */
+export function gitFolder(path: string): void {
+  mkdirSync(path, { recursive: true });
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: path, stdio: 'pipe' });
+  git('init', '--quiet', '--initial-branch=main');
+  git('config', 'user.name', 'Test');
+  git('config', 'user.email', 'test@example.invalid');
+  writeFileSync(join(path, 'README.md'), '# A work folder\n');
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'Start');
+}
