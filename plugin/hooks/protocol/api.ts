@@ -91,6 +91,19 @@ export type Delivery = {
   readonly how: 'plain' | 'handback' | 'handback_refused';
 };
 
+/** `POST /v1/warm` → 202: the harness's program is being started, so that the first job finds it up. */
+export type WarmHarness = { readonly harness: HarnessName };
+
+/** `GET /v1/health` → 200; `POST /v1/lease` (no body) → 200 the same. Any answered request renews the lease. */
+export type Health = {
+  readonly verbatim: string;
+  readonly protocol: number;
+  readonly pid: number;
+  /** Milliseconds without a request after which the sidecar ends its jobs and itself. */
+  readonly leaseMs: number;
+  readonly running: number;
+};
+
 export type JobView = {
   readonly id: string;
   readonly harness: HarnessName;

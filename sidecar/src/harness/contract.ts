@@ -79,6 +79,8 @@ export interface HarnessThread {
 export interface Harness {
   readonly name: HarnessName;
   detect(): Promise<Detection>;
+  /** Starts the program behind the harness ahead of the first `open`; never rejects: what is wrong shows at `open`. */
+  warm?(): Promise<void>;
   /** Opens or resumes a thread. Rejects with a `HarnessError` that carries the `Failure`. */
   open(request: OpenThread): Promise<HarnessThread>;
   /** The processes that the harness holds now, for the job that is running in each and for reaping. */
