@@ -1,0 +1,225 @@
+/**
+ * Wiring only: Claude Code's events to the runner, and the runner's Host to `$`.
+ *
+ * Order of an agent's events, measured on 2.1.332: turn.start, agent.spawn's answer, SubagentStart,
+ * tool.offer and the hand-back note (where one is owed), turn.step.
+ */
+import type { EngineInterface, PluginOptions, Register } from 'claude-code';
+import type { JobOptions } from './protocol/api.js';
+import { REFUSED_FORCED_MODEL, REFUSED_TEAMMATE } from './notes/unavailable.js';
+import { HANDBACK } from './runner/chunks.js';
+import { AGENT_TYPES, agentTypeOf, askedModel } from './runner/harnesses.js';
+import type { Host } from './runner/host.js';
+import { modeOf, Runner } from './runner/runner.js';
+import { type Fetch, Sidecar } from './runner/sidecar.js';
+import { fullName, TOOLS } from './runner/tools.js';
+
+/** The plugin's name as its manifest has it: the prefix of its agent types and tools. */
+const PLUGIN = 'verbatim';
+const OWN_TOOLS = TOOLS.map((tool) => fullName(PLUGIN, tool.name));
+/** A claude harness that loads this plugin offers no agents past this depth, so that none can recurse. */
+const DEPTH_LIMIT = 2;
+/** How often the sidecar is told that this session lives, in milliseconds: its lease is 10 minutes. */
+const LEASE_MS = 60_000;
+/** What tells the engine's hand-back instruction from other notes of its own (2.1.332). */
+const HANDBACK_INSTRUCTION = 'Your final report is delivered through SubagentHandback';
+
+const sidecar = new Sidecar();
+const runner = new Runner();
+/** The session's own way out: it outlives the hook that an abort ends. */
+let detached: Fetch | undefined;
+let options: JobOptions = {};
+
+export const register: Register = (on, given) => {
+  options = jobOptionsOf(given);
+
+  on('session.start', async ($, e, next) => {
+    detached = fetchOf($);
+    sidecar.bind({ start: (onOutput) => startSidecar($, onOutput) });
+    const depth = Number(await $.env.get('VERBATIM_DEPTH')) || 0;
+    if (depth < DEPTH_LIMIT) await registerAgents($);
+    $.clock.every(LEASE_MS, () => renewLease());
+    return next(e);
+  });
+
+  on('agent.spawn', async ($, e, next) => {
+    const type = agentTypeOf(PLUGIN, e.subagentType);
+    if (e.parentAgentId === undefined) runner.modeSeen(e.permissionMode);
+    if (type === undefined) return next(e);
+    if (e.isTeammate) return { deny: REFUSED_TEAMMATE };
+    if (await isModelForced($, e.workflow !== undefined)) return { deny: REFUSED_FORCED_MODEL };
+    sidecar.warm();
+    const model = askedModel(type, e.model);
+    const spawned = await next({ ...e, model: model === undefined ? type.model : `${type.harness}/${model}` });
+    if (spawned.agentId !== undefined) {
+      runner.spawned(spawned.agentId, {
+        type,
+        prompt: e.prompt,
+        mode: modeOf(e.permissionMode),
+        model,
+        name: e.name,
+        isResume: e.resume !== undefined,
+      });
+    }
+    return spawned;
+  }).catch(($, e, next) => (agentTypeOf(PLUGIN, e.subagentType) && !next.called ? { deny: `verbatim: the spawn failed: ${next.error.message ?? next.error.kind}` } : next(e)));
+
+  on('turn.start', ($, e, next) => {
+    if (e.agentId !== undefined) runner.turnStarted(e.agentId, e.turnId, e.text);
+    return next(e);
+  });
+
+  on('classic.SubagentStart', ($, e, next) => {
+    runner.started(hostOf($), e.agent_id, agentTypeOf(PLUGIN, e.agent_type), e.cwd);
+    return next(e);
+  });
+
+  on('classic.UserPromptSubmit', ($, e, next) => {
+    runner.modeSeen(e.permission_mode);
+    return next(e);
+  });
+
+  on('tool.offer', { tool: HANDBACK, for: 'list' }, async ($, e, next) => {
+    const offered = await next(e);
+    if (e.agentId !== undefined) runner.handbackOffered(e.agentId, offered.isOffered);
+    return offered;
+  });
+
+  // Our tools are our agents' alone: no other model pays for them in its prompt.
+  on('tool.offer', { tool: OWN_TOOLS }, ($, e, next) =>
+    e.subagentType !== undefined && agentTypeOf(PLUGIN, e.subagentType) !== undefined ? next(e) : { isOffered: false },
+  );
+
+  on('session.append', { door: 'note', origin: { kind: 'engine' } }, ($, e, next) => {
+    if (e.agentId !== undefined && e.message.isMeta === true && JSON.stringify(e.message.content).includes(HANDBACK_INSTRUCTION)) {
+      runner.handbackAsked(e.agentId);
+    }
+    return next(e);
+  });
+
+  on('session.send', async ($, e, next) => {
+    const sent = await next(e);
+    if (sent.isDelivered) runner.mailFor(e.to);
+    return sent;
+  });
+
+  on('session.receive', async ($, e, next) => {
+    const received = await next(e);
+    if (e.agentId !== undefined && runner.isKnown(e.agentId)) await runner.received(hostOf($), e.agentId, e.text);
+    return received;
+  });
+
+  on('turn.step', async function* ($, e, next) {
+    if (e.agentId === undefined || !(await runner.isOurs(hostOf($), e.agentId))) return yield* next(e);
+    const { agentId } = e;
+    next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
+    return yield* runner.step(hostOf($), { turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN });
+  }).catch(async function* ($, e, next) {
+    const { agentId } = e;
+    const isOurs = runner.isKnown(agentId) || AGENT_TYPES.some((type) => e.model.startsWith(`${type.harness}/`));
+    if (agentId === undefined || !isOurs) return yield* next(e);
+    $.ui.log(`a step of ${agentId} failed: ${next.error.message ?? next.error.kind}`);
+    return yield* runner.brokenStep({ turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN }, next.error.message ?? next.error.kind);
+  });
+
+  on('tool.call', { tool: OWN_TOOLS }, async ($, e, next) => {
+    const tool = TOOLS.find((one) => fullName(PLUGIN, one.name) === e.tool);
+    if (tool === undefined) return next(e);
+    const { agentId } = e;
+    if (agentId !== undefined) next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
+    return { result: await runner.toolResult(hostOf($), tool.name, e as Record<string, unknown>, agentId) };
+  }).catch(($, e, next) => ({ deny: `verbatim: no result: ${next.error.message ?? next.error.kind}` }));
+
+  on('tool.call', { tool: /^SubagentHandback$/ }, async ($, e, next) => {
+    const called = await next(e);
+    if (e.agentId !== undefined && runner.isKnown(e.agentId)) {
+      const isRefused = called.deny !== undefined || called.isError === true;
+      runner.handbackAnswered(hostOf($), e.agentId, isRefused ? (called.deny ?? called.text ?? '') : undefined);
+    }
+    return called;
+  });
+
+  on('turn.complete', ($, e, next) => {
+    if (e.agentId !== undefined) runner.completed(hostOf($), e.agentId, e.isAborted);
+    return next(e);
+  });
+
+  on('session.compact', ($, e, next) =>
+    // The harness keeps its own context. A summary would be a Claude request, and a skip kills the agent.
+    runner.isKnown(e.agentId) ? { messages: [{ role: 'user', text: '[the harness keeps the conversation]', toolUses: [] }] } : next(e),
+  );
+};
+
+async function registerAgents($: EngineInterface): Promise<void> {
+  for (const tool of TOOLS) {
+    await $.tool.register({ name: tool.name, description: tool.description, inputSchema: { type: 'object' }, isDeferred: false });
+  }
+  for (const type of AGENT_TYPES) {
+    await $.agent.register({
+      name: type.name,
+      description: type.description,
+      prompt: `${type.harness} answers this agent's steps; no Claude model does.`,
+      model: type.model,
+      tools: OWN_TOOLS,
+      omitClaudeMd: true,
+    });
+  }
+}
+
+/** Runs the sidecar for as long as it lives; resolves to why it ended. */
+async function startSidecar($: EngineInterface, onOutput: (piece: string) => void): Promise<{ detail: string }> {
+  const child = $.process.spawn({ argv: ['node', `${$.plugin.root}/sidecar/verbatim.mjs`, 'serve'] });
+  let said = '';
+  for (;;) {
+    const piece = await child.next();
+    if (piece.done) {
+      const { code, signal } = piece.value;
+      return { detail: `${said.trim().slice(-600) || 'it said nothing'} (${signal ?? `exit code ${code}`})` };
+    }
+    if (piece.value.stream === 'stdout') onOutput(piece.value.text);
+    else said = (said + piece.value.text).slice(-2_000);
+  }
+}
+
+function renewLease(): void {
+  if (detached !== undefined && sidecar.isUp) void sidecar.request(detached, { method: 'POST', path: '/v1/lease', body: {} });
+}
+
+/** Whether this session puts a Claude model on the agent whatever a hook says (measured on 2.1.332). */
+async function isModelForced($: EngineInterface, isWorkflow: boolean): Promise<boolean> {
+  const forced = await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL_FORCE');
+  const model = await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL');
+  if (model && forced && !/^(0|false|no|off)$/i.test(forced)) return true;
+  return isWorkflow && Boolean(await $.env.get('CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL'));
+}
+
+function fetchOf($: EngineInterface): Fetch {
+  return (url, init) => $.http.fetch(url, init);
+}
+
+function hostOf($: EngineInterface): Host {
+  const fetch = fetchOf($);
+  return {
+    request: (request) => sidecar.request(fetch, request),
+    requestDetached: (request) => void sidecar.request(detached ?? fetch, request),
+    jobOf: async (agent) => jobIdOf(await $.store.get(`agent:${agent}`)),
+    keepJob: (agent, job) => $.store.set(`agent:${agent}`, job),
+    recallRun: async (agent) => (await $.state.get({ plugin: 'verbatim', key: 'runs', id: agent })).value,
+    keepRun: async (agent, run) => {
+      await $.state.set({ plugin: 'verbatim', key: 'runs', id: agent }, run);
+    },
+    sessionId: () => $.session.id(),
+    jobOptions: options,
+    sleep: (ms) => $.clock.sleep(ms),
+    log: (text) => $.ui.log(text),
+  };
+}
+
+function jobIdOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function jobOptionsOf(given: PluginOptions): JobOptions {
+  const minutes = given['stallMinutes'];
+  return typeof minutes === 'number' && minutes > 0 ? { stallMs: Math.round(minutes * 60_000) } : {};
+}

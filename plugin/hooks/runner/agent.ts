@@ -1,0 +1,92 @@
+/** What the runner knows of one of its agents, and of the run that the agent is in. */
+import type { PermissionMode } from '../protocol/api.js';
+import type { TurnEnded } from '../notes/job-state.js';
+import type { AgentType } from './harnesses.js';
+
+/** What `agent.spawn` says of an agent; the engine may raise it after the agent's first events. */
+export type SpawnFacts = {
+  readonly type: AgentType;
+  readonly prompt: string;
+  readonly mode: PermissionMode;
+  readonly model: string | undefined;
+  readonly name: string | undefined;
+  readonly isResume: boolean;
+};
+
+/** A text for the harness that its job has not taken yet. */
+export type Unsent = { readonly id: string; readonly text: string };
+
+/** One run of the agent's loop, plain data: it is kept across a reload of the module. */
+export type Run = {
+  readonly turnId: string;
+  /** The first message the run handed over: events before the turn that answers it are an older run's. */
+  opening: string;
+  /** Whether that turn has been seen. */
+  isOpen: boolean;
+  /** The number of the last event shown. */
+  cursor: number;
+  /** The harness turn whose end was shown last and which no other has followed yet. */
+  ended: TurnEnded | undefined;
+  /** Hand-backs emitted so far, and what refused them. */
+  handbacks: number;
+  refusals: string[];
+  /** The engine offered the hand-back tool for this run, and its own note asked for it. */
+  isOffered: boolean;
+  isInstructed: boolean;
+  /** An action whose call was answered before it ended, to be waited for again. */
+  reopen: number | undefined;
+};
+
+export type Agent = {
+  readonly id: string;
+  type: AgentType;
+  /** Absolute path, from the event that states it for this agent; undefined where none did. */
+  cwd: string | undefined;
+  name: string | undefined;
+  mode: PermissionMode;
+  model: string | undefined;
+  job: string | undefined;
+  unsent: Unsent[];
+  run: Run | undefined;
+  /** Settles when a message may wait for the agent; replaced each time it was looked at. */
+  mail: Signal;
+};
+
+/** A promise and its trigger. */
+export type Signal = { readonly raised: Promise<'mail'>; isRaised: boolean; raise: () => void };
+
+export function signal(): Signal {
+  let settle: (value: 'mail') => void = () => undefined;
+  const raised = new Promise<'mail'>((resolve) => {
+    settle = resolve;
+  });
+  const one: Signal = {
+    raised,
+    isRaised: false,
+    raise: () => {
+      one.isRaised = true;
+      settle('mail');
+    },
+  };
+  return one;
+}
+
+export function newRun(turnId: string): Run {
+  return {
+    turnId,
+    opening: messageId(turnId),
+    isOpen: false,
+    cursor: 0,
+    ended: undefined,
+    handbacks: 0,
+    refusals: [],
+    isOffered: false,
+    isInstructed: false,
+    reopen: undefined,
+  };
+}
+
+/** The id of the message that a run begins with: the run's own, so that it is handed over once. */
+export function messageId(turnId: string): string {
+  return `run_${turnId.replace(/[^A-Za-z0-9_-]/g, '')}`.slice(0, 128);
+}

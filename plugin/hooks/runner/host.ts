@@ -1,0 +1,30 @@
+/**
+ * What the runner needs of the world, as plain closures: wired to Claude Code's `$` in register.ts, to
+ * scripted ones in tests. Nothing in this folder knows `$`.
+ */
+import type { JobOptions } from '../protocol/api.js';
+import type { ApiReply } from './sidecar.js';
+
+export interface Host {
+  /** One request of the sidecar's local API, the sidecar started first where it is not up. */
+  readonly request: (request: ApiRequest) => Promise<ApiReply>;
+  /** The same, by means that still work when the step that asks was aborted. */
+  readonly requestDetached: (request: ApiRequest) => void;
+  /** What outlives this process: agentId → job id. */
+  readonly jobOf: (agent: string) => Promise<string | undefined>;
+  readonly keepJob: (agent: string, job: string) => Promise<void>;
+  /** What outlives a reload of the module within the session. */
+  readonly recallRun: (agent: string) => Promise<unknown>;
+  readonly keepRun: (agent: string, run: unknown) => Promise<void>;
+  readonly sessionId: () => Promise<string>;
+  /** Settings of new jobs, from the plugin's `userConfig`. */
+  readonly jobOptions: JobOptions;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly log: (text: string) => void;
+}
+
+export type ApiRequest = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: unknown;
+};

@@ -1,0 +1,132 @@
+/**
+ * The link to the sidecar: started at the first request, found again by its handshake, started anew
+ * when it is gone. One a module; requests go out by the ports of whoever asks.
+ */
+import { type ApiError, type Handshake, PROTOCOL } from '../protocol/api.js';
+import type { ApiRequest } from './host.js';
+
+export type SidecarPorts = {
+  /** Starts the sidecar; `onOutput` gets stdout in pieces, the promise settles when the child has ended. */
+  readonly start: (onOutput: (piece: string) => void) => Promise<{ detail: string }>;
+};
+
+export type Fetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string; socketPath?: string },
+) => Promise<{ status: number; text: string }>;
+
+export type ApiReply =
+  | { readonly kind: 'ok'; readonly body: unknown }
+  /** The sidecar refused the request: its error, for a reader. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: ApiError['error'] }
+  /** It could not be started at all. */
+  | { readonly kind: 'not_started'; readonly detail: string }
+  /** It was up and did not answer: it has ended, or is ending. */
+  | { readonly kind: 'gone'; readonly detail: string };
+
+type Link = { readonly handshake: Handshake };
+type Start = { readonly kind: 'up'; readonly link: Link } | { readonly kind: 'down'; readonly detail: string };
+
+/** How long a sidecar may take to its handshake, in milliseconds: 60–120 ms measured, 8 at once on 2 cores 900 ms. */
+export const HANDSHAKE_LIMIT_MS = 8_000;
+
+export class Sidecar {
+  #start: Promise<Start> | undefined;
+  #ports: SidecarPorts | undefined;
+
+  /** Gives the link its way to start a child; `session.start` does, again after every reload. */
+  bind(ports: SidecarPorts): void {
+    this.#ports = ports;
+  }
+
+  /** Whether a start was asked for and has not failed: a renewal of the lease must not start one. */
+  get isUp(): boolean {
+    return this.#start !== undefined;
+  }
+
+  /** Begins to start the sidecar where it is not up, without waiting for it. */
+  warm(): void {
+    void this.#up();
+  }
+
+  async request(fetch: Fetch, request: ApiRequest): Promise<ApiReply> {
+    const start = await this.#up();
+    if (start.kind === 'down') return { kind: 'not_started', detail: start.detail };
+    const { handshake } = start.link;
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const port = handshake.port === undefined ? '' : `:${handshake.port}`;
+    try {
+      const reply = await fetch(`http://127.0.0.1${port}${request.path}`, {
+        method: request.method,
+        headers: { authorization: `Bearer ${handshake.token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body }),
+        ...(handshake.socket === undefined ? {} : { socketPath: handshake.socket }),
+      });
+      return replyOf(reply);
+    } catch (error) {
+      return { kind: 'gone', detail: messageOf(error) };
+    }
+  }
+
+  #up(): Promise<Start> {
+    this.#start ??= this.#launch();
+    return this.#start;
+  }
+
+  async #launch(): Promise<Start> {
+    const ports = this.#ports;
+    if (ports === undefined) {
+      this.#start = undefined;
+      return { kind: 'down', detail: 'the session has not started yet' };
+    }
+    let output = '';
+    const start = await new Promise<Start>((settle) => {
+      const ended = ports.start((piece) => {
+        if (output.includes('\n')) return;
+        output += piece;
+        const line = output.indexOf('\n');
+        if (line >= 0) settle(startOf(output.slice(0, line)));
+      });
+      ended.then(
+        ({ detail }) => {
+          // Whatever it had said: from here on the next request starts another one.
+          this.#start = undefined;
+          settle({ kind: 'down', detail });
+        },
+        (error: unknown) => {
+          this.#start = undefined;
+          settle({ kind: 'down', detail: messageOf(error) });
+        },
+      );
+    });
+    if (start.kind === 'down') this.#start = undefined;
+    return start;
+  }
+}
+
+function startOf(line: string): Start {
+  let handshake: Handshake;
+  try {
+    handshake = JSON.parse(line) as Handshake;
+  } catch {
+    return { kind: 'down', detail: `its first line was not a handshake: ${line.slice(0, 200)}` };
+  }
+  if (handshake.protocol !== PROTOCOL) {
+    return {
+      kind: 'down',
+      detail: `it speaks protocol ${handshake.protocol}, the plugin ${PROTOCOL}; run /reload-plugins after an update`,
+    };
+  }
+  return { kind: 'up', link: { handshake } };
+}
+
+function replyOf(reply: { status: number; text: string }): ApiReply {
+  const body: unknown = reply.text === '' ? undefined : JSON.parse(reply.text);
+  if (reply.status < 400) return { kind: 'ok', body };
+  const error = (body as Partial<ApiError> | undefined)?.error ?? { code: 'internal', message: `HTTP ${reply.status}` };
+  return { kind: 'refused', status: reply.status, error };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
