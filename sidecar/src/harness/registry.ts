@@ -1,0 +1,34 @@
+/** The harnesses that this sidecar has, by name. */
+import type { HarnessName } from '../../../plugin/hooks/protocol/api.js';
+import type { Harness } from './contract.js';
+
+export type HarnessContext = {
+  readonly env: NodeJS.ProcessEnv;
+  /** The sidecar's instance id, which everything that a harness starts carries as VERBATIM_SIDECAR. */
+  readonly sidecar: string;
+};
+
+const MAKERS: Readonly<Record<HarnessName, (context: HarnessContext) => Harness>> = {
+  codex: () => {
+    throw new Error('codex is not wired');
+  },
+};
+
+/** Makes each harness when it is first asked for, and only once. */
+export class Harnesses {
+  readonly #made = new Map<HarnessName, Harness>();
+
+  constructor(private readonly context: HarnessContext) {}
+
+  of(name: HarnessName): Harness {
+    const made = this.#made.get(name) ?? MAKERS[name](this.context);
+    this.#made.set(name, made);
+    return made;
+  }
+
+  /** Ends every harness that was made. Resolves to the processes that would not end. */
+  async close(): Promise<readonly string[]> {
+    const ended = await Promise.all([...this.#made.values()].map((harness) => harness.close()));
+    return ended.flat();
+  }
+}

@@ -1,0 +1,58 @@
+/** A turn's answer on disk: exactly its UTF-8 bytes, there whole before anyone hears that the turn has ended. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { AnswerPage } from '../../../plugin/hooks/protocol/api.js';
+import type { AnswerRecord } from '../../../plugin/hooks/protocol/outcome.js';
+import { codeOf, readPrivate, writeAtomicLarge } from './private-files.js';
+
+/** The file that holds the bytes of a turn's answer. */
+export function answerFile(folder: string, turn: number): string {
+  return join(folder, 'answers', String(turn));
+}
+
+/** Stores `text` and answers what was stored. */
+export async function storeAnswer(folder: string, turn: number, text: string): Promise<AnswerRecord> {
+  const bytes = Buffer.from(text, 'utf8');
+  // A lone surrogate has no UTF-8 form: the file then holds U+FFFD for it, and the text stands beside it as JSON.
+  if (bytes.toString('utf8') !== text) {
+    await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text), 'utf8'));
+  }
+  await writeAtomicLarge(answerFile(folder, turn), bytes);
+  return { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+}
+
+/** The bytes of a turn's answer; null where that turn has none. */
+export function readAnswerBytes(folder: string, turn: number): Buffer | null {
+  return readIfThere(answerFile(folder, turn));
+}
+
+export function readAnswer(folder: string, turn: number): AnswerPage | null {
+  const bytes = readAnswerBytes(folder, turn);
+  if (bytes === null) return null;
+  const json = readIfThere(jsonFile(folder, turn));
+  const text = json === null ? bytes.toString('utf8') : (JSON.parse(json.toString('utf8')) as string);
+  return { turn, text, bytes: bytes.length, sha256: sha256Of(bytes) };
+}
+
+/** What `storeAnswer` answered for an answer that is there; null where there is none. */
+export function answerRecord(folder: string, turn: number): AnswerRecord | null {
+  const bytes = readAnswerBytes(folder, turn);
+  return bytes === null ? null : { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+}
+
+function jsonFile(folder: string, turn: number): string {
+  return `${answerFile(folder, turn)}.json`;
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readPrivate(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

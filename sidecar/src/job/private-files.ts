@@ -1,0 +1,134 @@
+/**
+ * Files and folders that belong to this user alone: folders 0700, files 0600, no link followed, owner checked.
+ *
+ * What is not so is an `UnsafePathError`, never silently repaired where someone else could have put it there.
+ */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+export class UnsafePathError extends Error {
+  constructor(
+    readonly path: string,
+    readonly why: string,
+  ) {
+    super(`${path} ${why}`);
+    this.name = 'UnsafePathError';
+  }
+}
+
+// Absent on Windows, where links need a privilege of their own.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/** Makes `path` if it is not there (its parents too) and checks that it is a folder of ours alone. */
+export function ensurePrivateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  checkPrivateFolder(path);
+}
+
+/** Checks that `path` is a real folder of this user; closes it to others where it is ours and open. */
+export function checkPrivateFolder(path: string): void {
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) throw new UnsafePathError(path, 'is a link; Verbatim does not follow links here');
+  if (!stat.isDirectory()) throw new UnsafePathError(path, 'is not a folder');
+  checkOwner(path, stat.uid);
+  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
+}
+
+/** Opens a file of ours; `flags` may hold O_CREAT. The caller closes the descriptor. */
+export function openPrivate(path: string, flags: number): number {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, flags | NO_FOLLOW, 0o600);
+  } catch (error) {
+    // Linux says ELOOP, FreeBSD EMLINK.
+    if (codeOf(error) === 'ELOOP' || codeOf(error) === 'EMLINK') {
+      throw new UnsafePathError(path, 'is a link; Verbatim does not follow links here');
+    }
+    throw error;
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new UnsafePathError(path, 'is not a file');
+    checkOwner(path, stat.uid);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** The bytes of a file of ours. Throws ENOENT where it is not there. */
+export function readPrivate(path: string): Buffer {
+  const descriptor = openPrivate(path, constants.O_RDONLY);
+  try {
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Replaces a file whole: after a crash at any point it holds the old bytes or the new ones. */
+export function writeAtomic(path: string, bytes: string | Buffer): void {
+  const draft = draftOf(path);
+  rmSync(draft, { force: true });
+  const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, path);
+}
+
+/** `writeAtomic` off the event loop, for what may be large; the folder's entry is on disk too when it resolves. */
+export async function writeAtomicLarge(path: string, bytes: Buffer): Promise<void> {
+  const draft = draftOf(path);
+  await rm(draft, { force: true });
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+  const handle = await open(draft, flags, 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(path), constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The error code of a system error, '' for anything else. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.draft`);
+}
+
+function checkOwner(path: string, uid: number): void {
+  const own = process.getuid?.();
+  if (own !== undefined && uid !== own) {
+    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own})`);
+  }
+}

@@ -1,0 +1,26 @@
+/** Where Verbatim keeps what outlives a process. */
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+/** `${XDG_STATE_HOME:-~/.local/state}/verbatim`. A relative XDG_STATE_HOME is ignored, as its specification says. */
+export function stateFolder(env: NodeJS.ProcessEnv): string {
+  const base = env.XDG_STATE_HOME;
+  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.local', 'state'), 'verbatim');
+}
+
+export function jobsFolder(state: string): string {
+  return join(state, 'jobs');
+}
+
+export function jobFolder(state: string, id: string): string {
+  return join(jobsFolder(state), id);
+}
+
+export function logsFolder(state: string): string {
+  return join(state, 'logs');
+}
+
+/** One file for each sidecar that is up: who it is, so that what it left can be found when it is gone. */
+export function sidecarsFolder(state: string): string {
+  return join(state, 'sidecars');
+}

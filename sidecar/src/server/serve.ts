@@ -1,0 +1,80 @@
+/** `verbatim serve`: puts the sidecar together, says where it listens, and takes it apart again. */
+import { writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Handshake, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
+import { Harnesses } from '../harness/registry.js';
+import { Jobs } from '../job/jobs.js';
+import { ownIdentity, sidecarId } from '../job/owner.js';
+import { logsFolder, stateFolder } from '../job/state-folder.js';
+import { openLog } from '../log.js';
+import { mask } from '../process/secrets.js';
+import { VERSION } from '../version.js';
+import { listen } from './address.js';
+import { createApi } from './http.js';
+import { type EndReason, type Lifeline, openLifeline } from './lifeline.js';
+import { mintToken } from './token.js';
+
+/** Milliseconds without a request after which the sidecar ends: the mod renews far more often. */
+export const DEFAULT_LEASE_MS = 600_000;
+/** Longest that ending may take, in milliseconds: every step in it has a bound of its own, this is the last one. */
+const END_LIMIT_MS = 30_000;
+
+export type ServeOptions = { readonly leaseMs?: number };
+
+/** Runs the sidecar until it is to end. Resolves to the process's exit code. */
+export async function serve(options: ServeOptions = {}): Promise<number> {
+  const { env } = process;
+  const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
+  const self = ownIdentity();
+  const sidecar = sidecarId(self);
+  const state = stateFolder(env);
+  const hide = (text: string) => mask(text, env);
+  const logFile = openLog(join(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide, Date.now);
+  const { log } = logFile;
+  process.on('uncaughtException', (error) => log('error', 'an unexpected error', { error }));
+  process.on('unhandledRejection', (error) => log('error', 'an unexpected rejection', { error }));
+  // Whoever read the handshake may close our output: nothing more is written there.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+
+  let lifeline: Lifeline | undefined;
+  const ended = new Promise<EndReason>((resolve) => {
+    lifeline = openLifeline(leaseMs, () => performance.now(), resolve);
+  });
+  const closing = new AbortController();
+  const harnesses = new Harnesses({ env, sidecar });
+  const jobs = new Jobs({
+    place: { state, self, mask: hide, now: Date.now },
+    harnessOf: (name) => harnesses.of(name),
+    log,
+  });
+  const token = mintToken();
+  const server = createApi({
+    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log },
+    token,
+    log,
+    onRequest: () => lifeline?.renew(),
+    closing: closing.signal,
+  });
+  const { address, remove } = await listen(server, env);
+  const handshake: Handshake = { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, ...address, token };
+  writeSync(1, `${JSON.stringify(handshake)}\n`);
+  log('info', 'the sidecar is up', { version: VERSION, pid: process.pid, parent: process.ppid, node: process.version });
+
+  const reason = await ended;
+  log('info', 'the sidecar is ending', { reason });
+  setTimeout(() => {
+    log('error', 'ending took too long; the process ends as it is');
+    process.exit(1);
+  }, END_LIMIT_MS).unref();
+  closing.abort();
+  remove();
+  server.close();
+  const survivors = [...(await jobs.close()), ...(await harnesses.close())];
+  server.closeAllConnections();
+  lifeline?.cut();
+  if (survivors.length > 0) log('error', 'processes outlived the sidecar', { survivors });
+  log('info', 'the sidecar has ended');
+  logFile.close();
+  return survivors.length > 0 ? 1 : 0;
+}
