@@ -1,0 +1,133 @@
+/** Codex as a harness: finds it, keeps one app-server up, opens threads on it. */
+import { execFile } from 'node:child_process';
+import { homedir } from 'node:os';
+import { promisify } from 'node:util';
+import { childEnvironment, DEPTH_VARIABLE, SIDECAR_VARIABLE } from '../../process/environment.js';
+import { type Detection, type Harness, HarnessError, type HarnessThread, type OpenThread } from '../contract.js';
+import { Account } from './account.js';
+import { failure, INSTALL } from './failures.js';
+import { checkModel } from './models.js';
+import { findCodex } from './program.js';
+import { CodexServer } from './server.js';
+import { CodexThread, type Servers } from './thread.js';
+
+export type CodexOptions = {
+  /** The sidecar's environment; Codex gets it minus `process/environment.ts`'s list. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The sidecar's instance id: marks every process that Codex starts. */
+  readonly sidecar: string;
+  /** Verbatim's version, which Codex shows to its provider. */
+  readonly version: string;
+  /** The program to run instead of `codex` on PATH. */
+  readonly program?: string;
+};
+
+/** Makes the harness; nothing is started before the first `open`. */
+export function codex(options: CodexOptions): Harness {
+  return new Codex(options);
+}
+
+class Codex implements Harness, Servers {
+  readonly name = 'codex';
+  readonly account: Account;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly #env: Record<string, string>;
+  #starting: Promise<CodexServer> | null = null;
+  readonly #servers = new Set<CodexServer>();
+  readonly #turns = new Map<CodexServer, number>();
+
+  constructor(private readonly options: CodexOptions) {
+    this.#env = childEnvironment({ parent: options.env, keys: ['openai'], sidecar: options.sidecar });
+    this.account = new Account(this.#env);
+    this.variables = {
+      [SIDECAR_VARIABLE]: options.sidecar,
+      [DEPTH_VARIABLE]: this.#env[DEPTH_VARIABLE] ?? '1',
+    };
+  }
+
+  async detect(): Promise<Detection> {
+    const program = findCodex(this.options.env, this.options.program);
+    if (program.kind === 'missing') return { kind: 'missing', lookedFor: program.lookedFor, install: INSTALL };
+    const version = await versionOf(program.path, this.#env);
+    if (version === null) {
+      return { kind: 'missing', lookedFor: `${program.path}, which does not answer --version`, install: INSTALL };
+    }
+    const up = await this.#starting;
+    const server = up && !up.gone ? up : await this.#start(program.path);
+    const signedIn = server.gone ? 'unknown' : await this.account.state(server);
+    if (server !== up) await this.retire(server);
+    return { kind: 'found', version, program: program.path, signedIn };
+  }
+
+  async open(request: OpenThread): Promise<HarnessThread> {
+    if (request.model !== null && request.thread === null) {
+      const unknown = await checkModel(await this.current(), request.model, request.cwd);
+      if (unknown) throw new HarnessError(unknown);
+    }
+    return await CodexThread.open(this, request);
+  }
+
+  async current(): Promise<CodexServer> {
+    for (let starting = this.#starting; starting !== null; starting = this.#starting) {
+      const server = await starting;
+      if (!server.gone) return server;
+      // Another caller may have started the next one while this one waited.
+      if (this.#starting === starting) this.#starting = null;
+    }
+    const program = findCodex(this.options.env, this.options.program);
+    if (program.kind === 'missing') {
+      throw new HarnessError(
+        failure('not_installed', `Codex was not found: looked for ${program.lookedFor}.`, `Run \`${INSTALL}\`.`),
+      );
+    }
+    this.#starting = this.#start(program.path);
+    const server = await this.#starting;
+    if (server.gone) throw new HarnessError(server.gone);
+    return server;
+  }
+
+  async #start(program: string): Promise<CodexServer> {
+    const server = await CodexServer.start({
+      program,
+      env: this.#env,
+      cwd: this.#env.HOME || homedir(),
+      clientVersion: this.options.version,
+    });
+    this.#servers.add(server);
+    return server;
+  }
+
+  async retire(server: CodexServer): Promise<readonly string[]> {
+    const survivors = await server.close();
+    this.#servers.delete(server);
+    return survivors;
+  }
+
+  turnsOn(server: CodexServer): number {
+    return this.#turns.get(server) ?? 0;
+  }
+
+  turnBegan(server: CodexServer): () => void {
+    this.#turns.set(server, this.turnsOn(server) + 1);
+    return () => {
+      const left = this.turnsOn(server) - 1;
+      if (left > 0) this.#turns.set(server, left);
+      else this.#turns.delete(server);
+    };
+  }
+
+  async close(): Promise<readonly string[]> {
+    const survivors = await Promise.all([...this.#servers].map((server) => this.retire(server)));
+    return [...new Set(survivors.flat())];
+  }
+}
+
+async function versionOf(program: string, env: Record<string, string>): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)(program, ['--version'], { env, timeout: 10_000, windowsHide: true });
+    return /(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
+  } catch {
+    // It cannot be run at all: `detect` says which file it was.
+    return null;
+  }
+}

@@ -1,0 +1,283 @@
+/** One Codex thread: its turns, one after another, on whichever server is up. */
+import { statSync } from 'node:fs';
+import type { Failure } from '../../../../plugin/hooks/protocol/outcome.js';
+import { JOB_VARIABLE } from '../../process/environment.js';
+import {
+  HarnessError,
+  type HarnessThread,
+  type OpenThread,
+  type Steering,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnInput,
+} from '../contract.js';
+import type { Account } from './account.js';
+import { failure, INPUT_LIMIT, rpcFailure } from './failures.js';
+import { FrameFault, read, threadOpened, tokenUsage } from './frames.js';
+import { answerTo } from './permissions.js';
+import { type CodexServer, OPEN_MS, type Settled, type ThreadListener } from './server.js';
+import { TokenMeter } from './tokens.js';
+import { CodexTurn } from './turn.js';
+
+/** What a thread needs of the harness that it belongs to. */
+export type Servers = {
+  /** The server that is up, started where none is. @throws HarnessError */
+  current(): Promise<CodexServer>;
+  readonly account: Account;
+  /** Ends this server, so that `current` starts another. */
+  retire(server: CodexServer): Promise<readonly string[]>;
+  /** Turns under way on this server. */
+  turnsOn(server: CodexServer): number;
+  turnBegan(server: CodexServer): () => void;
+  /** Variables of this sidecar that each command of a thread gets, beside VERBATIM_JOB. */
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+type Opened = { readonly id: string; readonly model: string; readonly server: CodexServer };
+
+export class CodexThread implements HarnessThread {
+  #server: CodexServer;
+  #id: string;
+  #model: string;
+  #turn: CodexTurn | null = null;
+  #isRunning = false;
+  #isStopWanted = false;
+  #hasTurns: boolean;
+  #meter: TokenMeter;
+
+  private constructor(
+    private readonly servers: Servers,
+    private readonly request: OpenThread,
+    opened: Opened,
+    meter: TokenMeter,
+  ) {
+    this.#server = opened.server;
+    this.#id = opened.id;
+    this.#model = opened.model;
+    this.#meter = meter;
+    this.#hasTurns = request.thread !== null;
+  }
+
+  /** @throws HarnessError */
+  static async open(servers: Servers, request: OpenThread): Promise<CodexThread> {
+    checkFolder(request.cwd);
+    const meter = new TokenMeter(request.thread === null);
+    const server = await servers.current();
+    return new CodexThread(servers, request, await load(servers, request, request.thread, server, meter), meter);
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get model(): string {
+    return this.#model;
+  }
+
+  get harnessVersion(): string {
+    return this.#server.version;
+  }
+
+  async run(input: TurnInput, onEvent: (event: TurnEvent) => void): Promise<TurnEnd> {
+    if (this.#isRunning) {
+      return this.#failedEnd(failure('thread_busy', 'A turn of this thread is under way.', 'Wait for it to end.'));
+    }
+    this.#isRunning = true;
+    this.#isStopWanted = false;
+    try {
+      const end = await this.#attempt(input, onEvent);
+      const { ending } = end;
+      if (ending.kind !== 'failed' || ending.failure.kind !== 'sign_in') return end;
+      if (!(await this.#renewSignIn())) return end;
+      return await this.#attempt(input, onEvent);
+    } catch (error) {
+      if (error instanceof HarnessError) return this.#failedEnd(error.failure);
+      throw error;
+    } finally {
+      this.#isRunning = false;
+      this.#turn = null;
+    }
+  }
+
+  async #attempt(input: TurnInput, onEvent: (event: TurnEvent) => void): Promise<TurnEnd> {
+    checkInput(input);
+    checkFolder(input.cwd);
+    await this.#ready();
+    let signedIn = await this.servers.account.check(this.#server);
+    if (signedIn && (await this.#renewSignIn())) signedIn = await this.servers.account.check(this.#server);
+    if (signedIn) throw new HarnessError(signedIn);
+    if (this.#isStopWanted) return { ...this.#failedEnd(null), ending: { kind: 'interrupted' } };
+
+    const over = this.servers.turnBegan(this.#server);
+    try {
+      this.#hasTurns = true;
+      this.#turn = new CodexTurn(
+        { server: this.#server, thread: this.#id, job: this.request.job, model: this.#model, meter: this.#meter },
+        input,
+        onEvent,
+      );
+      const end = await this.#turn.end;
+      this.#model = end.model;
+      return end;
+    } finally {
+      over();
+    }
+  }
+
+  /** Loads the thread into the server that is up, where the one it was in is gone. */
+  async #ready(): Promise<void> {
+    if (!this.#server.gone) return;
+    const server = await this.servers.current();
+    // A thread without a turn is not on disk: a new one loses nothing.
+    const thread = this.#hasTurns ? this.#id : null;
+    if (thread === null) this.#meter = new TokenMeter(true);
+    const opened = await load(this.servers, this.request, thread, server, this.#meter);
+    this.#server = opened.server;
+    this.#id = opened.id;
+  }
+
+  /** Restarts the server when the sign-in changed since it started and nobody else uses it. */
+  async #renewSignIn(): Promise<boolean> {
+    const { account } = this.servers;
+    if (!account.hasChangedSince(this.#server.startedAt) || this.servers.turnsOn(this.#server) > 0) return false;
+    await this.servers.retire(this.#server);
+    await this.#ready();
+    return true;
+  }
+
+  async steer(message: { readonly id: string; readonly text: string }): Promise<Steering> {
+    if (message.text.trim() === '' || charactersOf([message.text]) > INPUT_LIMIT) return { kind: 'no_turn' };
+    const turn = this.#turn;
+    if (!turn) return { kind: 'no_turn' };
+    const steering = await turn.steer(message);
+    // The turn that it missed may have been followed by another: look again, once.
+    const next = this.#turn;
+    return steering.kind === 'no_turn' && next && next !== turn ? await next.steer(message) : steering;
+  }
+
+  async interrupt(): Promise<void> {
+    this.#isStopWanted = true;
+    await this.#turn?.interrupt();
+  }
+
+  async close(): Promise<readonly string[]> {
+    await this.interrupt();
+    const server = this.#server;
+    if (!server.gone) {
+      await server.request('thread/backgroundTerminals/clean', { threadId: this.#id }, 5_000);
+      // Stops the thread's MCP servers and forgets who listens; the thread stays on disk.
+      await server.request('thread/unsubscribe', { threadId: this.#id }, 5_000);
+    }
+    return await server.killStrays(this.request.job);
+  }
+
+  #failedEnd(reason: Failure | null): TurnEnd {
+    const ending = {
+      kind: 'failed',
+      failure: reason ?? failure('unknown', 'The turn did not start.'),
+      partial: [],
+    } as const;
+    return { ending, tokens: null, model: this.#model, survivors: [] };
+  }
+}
+
+/** Starts (`thread` null) or resumes a thread on `server`. @throws HarnessError */
+async function load(
+  servers: Servers,
+  request: OpenThread,
+  thread: string | null,
+  server: CodexServer,
+  meter: TokenMeter,
+): Promise<Opened> {
+  const variables = { ...servers.variables, [JOB_VARIABLE]: request.job };
+  const params = {
+    cwd: request.cwd,
+    approvalPolicy: 'on-request',
+    approvalsReviewer: 'user',
+    // Anything more would mark the folder as trusted in the user's config.toml and load the folder's own
+    // .codex/config.toml (measured on codex 0.171.0). Each turn carries its own sandbox policy.
+    sandbox: 'read-only',
+    config: Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value]),
+    ),
+    ...(request.model === null ? {} : { model: request.model }),
+  };
+  const hangUp = thread === null ? () => {} : server.listen(thread, request.job, totals(meter));
+  try {
+    const settled =
+      thread === null
+        ? await server.request('thread/start', params, OPEN_MS)
+        : await server.request('thread/resume', { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
+    const opened = read(threadOpened, resultOf(settled, server, request), 'the answer to opening a thread');
+    return { id: opened.thread.id, model: opened.model, server };
+  } catch (error) {
+    if (error instanceof FrameFault) throw new HarnessError(failure('protocol', `Codex sent ${error.message}`));
+    throw error;
+  } finally {
+    hangUp();
+  }
+}
+
+/** Hears the total that a thread reports when it is resumed. */
+function totals(meter: TokenMeter): ThreadListener {
+  return {
+    notified: (method, params) => {
+      if (method === 'thread/tokenUsage/updated') meter.own(read(tokenUsage, params, method).tokenUsage.total);
+    },
+    descendant: () => {},
+    asked: (method, params) => answerTo(method, params, null),
+    ended: () => {},
+  };
+}
+
+function resultOf(settled: Settled, server: CodexServer, request: OpenThread): unknown {
+  switch (settled.kind) {
+    case 'result':
+      return settled.result;
+    case 'gone':
+      throw new HarnessError(settled.failure);
+    case 'refused':
+      throw new HarnessError(
+        rpcFailure(settled.error, { rateLimits: server.rateLimits, model: request.model ?? 'the default model' }),
+      );
+  }
+}
+
+/** Codex takes a missing folder and fails later, each command by itself. @throws HarnessError */
+function checkFolder(cwd: string): void {
+  let isFolder = false;
+  try {
+    isFolder = statSync(cwd).isDirectory();
+  } catch {
+    // Not there, or not ours to see: said below.
+  }
+  if (!isFolder) throw new HarnessError(failure('invalid_request', `The working folder ${cwd} does not exist.`));
+}
+
+/** Codex takes an empty input silently, and refuses one that is too long without saying how long. @throws HarnessError */
+function checkInput(input: TurnInput): void {
+  const texts = input.messages.map((message) => message.text);
+  if (texts.every((text) => text.trim() === '')) {
+    throw new HarnessError(failure('invalid_request', 'The message is empty.'));
+  }
+  const length = charactersOf(texts);
+  if (length > INPUT_LIMIT) {
+    throw new HarnessError(
+      failure(
+        'invalid_request',
+        `The message has ${length} characters; Codex takes at most ${INPUT_LIMIT}.`,
+        'Put the text into a file of the working folder and name the file.',
+      ),
+    );
+  }
+}
+
+/** Unicode scalar values, as Codex counts. */
+function charactersOf(texts: readonly string[]): number {
+  let count = 0;
+  for (const text of texts) {
+    count += text.length;
+    if (text.length > INPUT_LIMIT) for (const _ of text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) count -= 1;
+  }
+  return count;
+}
