@@ -3,15 +3,15 @@
 
 // sidecar/src/cli/node-version.ts
 var OLDEST = [20, 19];
-function checkNode(version) {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
+function checkNode(version2) {
+  const [major = 0, minor = 0] = version2.split(".").map(Number);
   if (major > OLDEST[0] || major === OLDEST[0] && minor >= OLDEST[1]) return null;
-  return `Verbatim needs Node ${OLDEST.join(".")} or newer, and this is Node ${version}. Install a newer Node (https://nodejs.org) and try again.`;
+  return `Verbatim needs Node ${OLDEST.join(".")} or newer, and this is Node ${version2}. Install a newer Node (https://nodejs.org) and try again.`;
 }
 
 // sidecar/src/server/serve.ts
 import { writeSync as writeSync3 } from "node:fs";
-import { join as join8 } from "node:path";
+import { join as join12 } from "node:path";
 
 // plugin/hooks/protocol/api.ts
 var PROTOCOL = 1;
@@ -22,11 +22,3694 @@ var MESSAGE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 var BODY_LIMIT = 8 * 1024 * 1024;
 var POLL_LIMIT_MS = 2e4;
 
+// sidecar/src/version.ts
+var VERSION = "0.1.0";
+
+// sidecar/src/harness/codex/harness.ts
+import { execFile } from "node:child_process";
+import { homedir as homedir2 } from "node:os";
+import { promisify } from "node:util";
+
+// sidecar/src/process/environment.ts
+var SIDECAR_VARIABLE = "VERBATIM_SIDECAR";
+var JOB_VARIABLE = "VERBATIM_JOB";
+var DEPTH_VARIABLE = "VERBATIM_DEPTH";
+var NEVER_INHERITED = [
+  /^CLAUDECODE$/,
+  /^CLAUDE_CODE_/,
+  /^CLAUDE_(?:PLUGIN|PROJECT|SESSION|ENV|AGENT|EFFORT|AUTOCOMPACT|BASH|BG|JOB|TMPDIR|INTERNAL)(?:_|$)/,
+  /^AI_AGENT$/,
+  /^LICH_/,
+  /^VERBATIM_/
+];
+var KEYS_OF = {
+  anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"],
+  openai: ["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+  google: ["GEMINI_API_KEY", "GOOGLE_API_KEY"]
+};
+function childEnvironment({ parent, keys, sidecar }) {
+  const foreign = new Set(
+    Object.entries(KEYS_OF).filter(([owner]) => !keys.includes(owner)).flatMap(([, names]) => names)
+  );
+  const kept = Object.entries(parent).filter(
+    (entry) => entry[1] !== void 0 && !foreign.has(entry[0]) && !NEVER_INHERITED.some((name) => name.test(entry[0]))
+  );
+  return {
+    ...Object.fromEntries(kept),
+    [SIDECAR_VARIABLE]: sidecar,
+    [DEPTH_VARIABLE]: String(depthOf(parent) + 1)
+  };
+}
+function depthOf(env) {
+  const depth = Number(env[DEPTH_VARIABLE] ?? "0");
+  return Number.isInteger(depth) && depth >= 0 ? depth : 0;
+}
+
+// sidecar/src/harness/contract.ts
+var HarnessError = class extends Error {
+  constructor(failure3) {
+    super(failure3.message);
+    this.failure = failure3;
+    this.name = "HarnessError";
+  }
+  failure;
+};
+
+// sidecar/src/harness/codex/account.ts
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+// sidecar/src/harness/codex/failures.ts
+var INSTALL = "npm install -g @openai/codex";
+var SIGN_IN_HINT = "Run `codex login`.";
+var INPUT_LIMIT = 1048576;
+function failure(kind, message2, hint) {
+  return hint === void 0 ? { kind, status: "failed", message: message2 } : { kind, status: "failed", message: message2, hint };
+}
+function turnFailure(error, known) {
+  if (!error) return failure("unknown", "The turn failed and Codex gave no error.");
+  const message2 = messageOf(error);
+  const { name, httpStatus } = infoOf(error);
+  const kind = kindOf(name, httpStatus, error.message);
+  return failure(kind, message2, hintFor(kind, known));
+}
+function httpStatusOf(error) {
+  return infoOf(error).httpStatus;
+}
+function infoOf(error) {
+  const info = error.codexErrorInfo ?? null;
+  if (info === null) return { name: null, httpStatus: null };
+  if (typeof info === "string") return { name: info, httpStatus: null };
+  const [entry] = Object.entries(info);
+  if (!entry) return { name: null, httpStatus: null };
+  const [name, body] = entry;
+  const status = typeof body === "object" && body !== null ? body.httpStatusCode : null;
+  return { name, httpStatus: typeof status === "number" ? status : null };
+}
+function kindOf(name, httpStatus, message2) {
+  switch (name) {
+    case "contextWindowExceeded":
+      return "context_window";
+    case "usageLimitExceeded":
+    case "sessionBudgetExceeded":
+      return "quota";
+    case "rateLimitExceeded":
+      return "rate_limit";
+    case "serverOverloaded":
+    case "internalServerError":
+    case "flexUnavailable":
+    case "policyCapacityUnavailable":
+      return "capacity";
+    case "modelNotFound":
+      return "model";
+    case "cyberPolicy":
+    case "bioPolicy":
+    case "misalignmentPolicyViolation":
+      return "policy";
+    case "inferenceHookDenied":
+    case "tooManyDenials":
+    case "sandboxError":
+      return "permission";
+    case "unauthorized":
+      return "sign_in";
+    case "badRequest":
+    case "threadRollbackFailed":
+    case "activeTurnNotSteerable":
+      return "invalid_request";
+    case "httpConnectionFailed":
+    case "responseStreamConnectionFailed":
+    case "responseStreamDisconnected":
+    case "responseTooManyFailedAttempts":
+      return kindOfStatus(httpStatus);
+    case "other":
+    case null:
+      return kindOfOther(message2);
+    default:
+      return "unknown";
+  }
+}
+function kindOfStatus(status) {
+  if (status === null) return "network";
+  if (status === 401 || status === 403) return "sign_in";
+  if (status === 429) return "rate_limit";
+  if (status >= 500) return "capacity";
+  if (status === 408) return "network";
+  return "invalid_request";
+}
+function kindOfOther(message2) {
+  if (message2.startsWith("stream disconnected before completion: idle timeout")) return "stalled";
+  if (message2.startsWith("stream disconnected before completion")) return "network";
+  if (message2.startsWith("Missing environment variable")) return "sign_in";
+  return isJson(message2) ? "invalid_request" : "unknown";
+}
+function isJson(text2) {
+  try {
+    const value = JSON.parse(text2);
+    return typeof value === "object" && value !== null;
+  } catch {
+    return false;
+  }
+}
+function messageOf(error) {
+  const text2 = bodyMessage(error.message) ?? error.message;
+  const details = error.additionalDetails ?? "";
+  return details === "" || text2.includes(details) ? text2 : `${text2} ${details}`;
+}
+function bodyMessage(text2) {
+  try {
+    const body = JSON.parse(text2);
+    for (const candidate of [body?.error?.message, body?.message, body?.detail]) {
+      if (typeof candidate === "string" && candidate.trim() !== "") return candidate;
+    }
+    return null;
+  } catch {
+    return null;
+  }
+}
+function hintFor(kind, known) {
+  switch (kind) {
+    case "sign_in":
+      return `${SIGN_IN_HINT} If the provider takes a key from a variable, set that variable and start again.`;
+    case "quota":
+      return `Wait for the limit to reset${resetText(known.rateLimits)}, or see \`codex\` → /status for your plan.`;
+    case "rate_limit":
+      return `Wait${resetText(known.rateLimits) || " a minute"}, then send the message again.`;
+    case "capacity":
+      return "The provider is overloaded; send the message again in a few minutes, or use another model.";
+    case "context_window":
+      return "The thread no longer fits the model; start a new agent with a shorter task.";
+    case "model":
+      return `Choose another model than ${known.model}, or set \`model\` in Codex's config.toml.`;
+    case "stalled":
+      return "The provider may be limiting requests, or is down; send the message again later.";
+    case "network":
+      return "Check the network and the provider, then send the message again.";
+    case "thread_lost":
+      return "Start a new agent; the old conversation cannot be continued.";
+    case "thread_busy":
+      return "Close the other Codex that has this thread open, then send the message again.";
+    case "crashed":
+      return "Send a message to go on: the thread is kept.";
+    default:
+      return void 0;
+  }
+}
+function resetText(limits) {
+  const windows = [limits?.primary, limits?.secondary].filter((each) => each?.resetsAt != null);
+  const used = windows.filter((each) => (each?.usedPercent ?? 0) >= 100);
+  const resetsAt = Math.max(...(used.length > 0 ? used : windows).map((each) => each?.resetsAt ?? 0), 0);
+  if (resetsAt <= 0 || resetsAt > 253402300799) return "";
+  return ` until ${new Date(resetsAt * 1e3).toISOString().replace(".000Z", "Z")}`;
+}
+function rpcFailure(error, known) {
+  const kind = rpcKind(error);
+  return failure(kind, error.message, hintFor(kind, known));
+}
+function rpcKind(error) {
+  const { message: message2 } = error;
+  if (message2.includes("already has an active writer")) return "thread_busy";
+  if (message2.includes("no rollout found") || message2.startsWith("thread not found")) return "thread_lost";
+  if (error.code === -32602 || error.code === -32600) return "invalid_request";
+  return "unknown";
+}
+
+// node_modules/zod/v4/core/util.js
+function jsonStringifyReplacer(_, value) {
+  if (typeof value === "bigint")
+    return value.toString();
+  return value;
+}
+var Cached = class {
+  constructor(getter) {
+    this._getter = getter;
+    this._value = void 0;
+  }
+  get value() {
+    const getter = this._getter;
+    if (getter !== void 0) {
+      this._value = getter();
+      this._getter = void 0;
+    }
+    return this._value;
+  }
+};
+function cached(getter) {
+  return new Cached(getter);
+}
+function cleanRegex(source) {
+  const start2 = source.startsWith("^") ? 1 : 0;
+  const end = source.endsWith("$") ? source.length - 1 : source.length;
+  return source.slice(start2, end);
+}
+function assignProp(target, prop, value) {
+  Object.defineProperty(target, prop, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true
+  });
+}
+var captureStackTrace = "captureStackTrace" in Error ? Error.captureStackTrace : (..._args) => {
+};
+function isObject(data) {
+  return typeof data === "object" && data !== null && !Array.isArray(data);
+}
+function isPlainObject(o) {
+  if (isObject(o) === false)
+    return false;
+  const ctor = o.constructor;
+  if (ctor === void 0)
+    return true;
+  if (typeof ctor !== "function")
+    return true;
+  const prot = ctor.prototype;
+  if (isObject(prot) === false)
+    return false;
+  if (Object.prototype.hasOwnProperty.call(prot, "isPrototypeOf") === false) {
+    return false;
+  }
+  return true;
+}
+function escapeRegex(str) {
+  return str.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+function clone(inst, def, params) {
+  const cl = new inst._zod.constr(def ?? inst._zod.def);
+  if (!def || params?.parent)
+    cl._zod.parent = inst;
+  return cl;
+}
+function normalizeParams(_params) {
+  const params = _params;
+  if (!params)
+    return {};
+  if (typeof params === "string")
+    return { error: () => params };
+  if (params?.message !== void 0) {
+    if (params?.error !== void 0)
+      throw new Error("Cannot specify both `message` and `error` params");
+    params.error = params.message;
+  }
+  delete params.message;
+  if (typeof params.error === "string")
+    return { ...params, error: () => params.error };
+  return params;
+}
+function optionalKeys(shape) {
+  return Object.keys(shape).filter((k) => {
+    return shape[k]._zod.optin !== void 0 && shape[k]._zod.optout === "optional";
+  });
+}
+function aborted(x, startIndex = 0) {
+  if (x.aborted === true)
+    return true;
+  for (let i = startIndex; i < x.issues.length; i++) {
+    if (x.issues[i]?.continue !== true) {
+      return true;
+    }
+  }
+  return false;
+}
+function explicitlyAborted(x, startIndex = 0) {
+  if (x.aborted === true)
+    return true;
+  for (let i = startIndex; i < x.issues.length; i++) {
+    if (x.issues[i]?.continue === false) {
+      return true;
+    }
+  }
+  return false;
+}
+function prefixIssues(path, issues) {
+  return issues.map((iss) => {
+    var _a2;
+    (_a2 = iss).path ?? (_a2.path = []);
+    iss.path.unshift(path);
+    return iss;
+  });
+}
+function unwrapMessage(message2) {
+  return typeof message2 === "string" ? message2 : message2?.message;
+}
+function sizeCaps(defChecks) {
+  const caps = [];
+  for (const ch of defChecks ?? []) {
+    const d = ch._zod.def;
+    if (!/_(length|size)$|_equals$/.test(d.check))
+      break;
+    const max = d.maximum ?? d.length ?? d.size;
+    if (max >= 0)
+      caps.push([max, ch]);
+  }
+  return caps;
+}
+function attachSchema(issues, start2, inst) {
+  var _a2;
+  for (let i = start2; i < issues.length; i++) {
+    (_a2 = issues[i]).schema ?? (_a2.schema = inst);
+  }
+}
+function finalizeIssue(iss, ctx, config2) {
+  var _a2;
+  const traits = iss.inst?._zod?.traits;
+  if (traits?.has("$ZodType")) {
+    if (traits.has("$ZodCheck"))
+      (_a2 = iss).schema ?? (_a2.schema = iss.inst);
+    else
+      iss.schema = iss.inst;
+  }
+  const schemaError = iss.schema !== iss.inst ? iss.schema?._zod.def?.error : void 0;
+  const message2 = iss.message ? iss.message : unwrapMessage(iss.inst?._zod.def?.error?.(iss)) ?? unwrapMessage(schemaError?.(iss)) ?? unwrapMessage(ctx?.error?.(iss)) ?? unwrapMessage(config2.customError?.(iss)) ?? unwrapMessage(config2.localeError?.(iss)) ?? "Invalid input";
+  const full = {};
+  for (const k of Object.keys(iss)) {
+    if (k === "inst" || k === "schema" || k === "continue" || k === "input" || k === "__proto__")
+      continue;
+    full[k] = iss[k];
+  }
+  full.path ?? (full.path = []);
+  full.message = message2;
+  if (ctx?.reportInput) {
+    full.input = iss.input;
+  }
+  return full;
+}
+function members(proto, table) {
+  for (const key in table) {
+    const desc = Object.getOwnPropertyDescriptor(table, key);
+    if (desc.get)
+      Object.defineProperty(proto, key, { ...desc, enumerable: false });
+    else
+      defineBound(proto, key, desc.value);
+  }
+}
+function own(inst, key, value, enumerable = true) {
+  Object.defineProperty(inst, key, { configurable: true, writable: true, enumerable, value });
+  return value;
+}
+function hide(inst, key, value) {
+  return own(inst, key, value, false);
+}
+function defineBound(proto, key, fn) {
+  Object.defineProperty(proto, key, {
+    configurable: true,
+    get() {
+      return this == null ? fn : own(this, key, fn.bind(this));
+    },
+    set(value) {
+      own(this, key, value);
+    }
+  });
+}
+function claim(inst, sentinel) {
+  const proto = Object.getPrototypeOf(inst);
+  return sentinel in proto ? void 0 : proto;
+}
+var installing;
+var broke = false;
+var breaker = {
+  configurable: true,
+  get() {
+    broke = true;
+    return void 0;
+  }
+};
+function defineLazyInternal(inst, key, compute) {
+  const proto = Object.getPrototypeOf(inst._zod);
+  if (key in proto && installing !== inst._zod) {
+    installing = void 0;
+    return;
+  }
+  installing = inst._zod;
+  Object.defineProperty(proto, key, {
+    configurable: true,
+    get() {
+      Object.defineProperty(this, key, breaker);
+      const outer = broke;
+      broke = false;
+      try {
+        const value = compute(this);
+        if (broke)
+          delete this[key];
+        else
+          Object.defineProperty(this, key, { configurable: true, writable: true, value });
+        broke = broke || outer;
+        return value;
+      } catch (err) {
+        delete this[key];
+        broke = broke || outer;
+        throw err;
+      }
+    },
+    set(value) {
+      Object.defineProperty(this, key, { configurable: true, writable: true, value });
+    }
+  });
+}
+function installLazyProp(inst, key, make, enumerable) {
+  const proto = claim(inst, key);
+  if (!proto)
+    return;
+  Object.defineProperty(proto, key, {
+    configurable: true,
+    get() {
+      const desc = { configurable: true, writable: true, enumerable, value: void 0 };
+      Object.defineProperty(this, key, desc);
+      desc.value = make(this);
+      Object.defineProperty(this, key, desc);
+      return desc.value;
+    },
+    set(value) {
+      Object.defineProperty(this, key, { configurable: true, writable: true, enumerable, value });
+    }
+  });
+}
+
+// node_modules/zod/v4/core/core.js
+var _a;
+var _zodDesc = { value: void 0, enumerable: false };
+var _E = "captureStackTrace" in Error ? Error : null;
+function newError(Definition) {
+  const E = _E;
+  if (E) {
+    const saved = E.stackTraceLimit;
+    if (typeof saved === "number") {
+      try {
+        E.stackTraceLimit = 0;
+      } catch {
+        _E = null;
+        return new Definition();
+      }
+      try {
+        return new Definition();
+      } finally {
+        E.stackTraceLimit = saved;
+      }
+    }
+  }
+  return new Definition();
+}
+// @__NO_SIDE_EFFECTS__
+function $constructor(name, initializer2, proto, params) {
+  const zodProto = {};
+  function Internals(def) {
+    this.def = def;
+    this.constr = _;
+    this.traits = /* @__PURE__ */ new Set();
+  }
+  Internals.prototype = zodProto;
+  const protoMembers = proto;
+  const initialized2 = protoMembers && /* @__PURE__ */ new WeakSet();
+  function init(inst, def) {
+    if (!inst._zod) {
+      _zodDesc.value = new Internals(def);
+      try {
+        Object.defineProperty(inst, "_zod", _zodDesc);
+      } finally {
+        _zodDesc.value = void 0;
+      }
+    } else if (inst._zod.traits.has(name)) {
+      return;
+    }
+    inst._zod.traits.add(name);
+    initializer2(inst, def);
+    if (initialized2) {
+      const own2 = Object.getPrototypeOf(inst);
+      const ctorProto = inst._zod.constr.prototype;
+      let up = own2;
+      while (up && up !== ctorProto)
+        up = Object.getPrototypeOf(up);
+      const target = up ?? own2;
+      if (!initialized2.has(target)) {
+        initialized2.add(target);
+        members(target, protoMembers);
+      }
+    }
+    const proto2 = _.prototype;
+    for (const k in proto2) {
+      if (!Object.prototype.hasOwnProperty.call(proto2, k))
+        continue;
+      if (!(k in inst)) {
+        inst[k] = proto2[k].bind(inst);
+      }
+    }
+  }
+  const Parent = params?.Parent ?? Object;
+  class Definition extends Parent {
+  }
+  Object.defineProperty(Definition, "name", { value: name });
+  function _(def) {
+    const inst = params?.Parent ? newError(Definition) : this;
+    init(inst, def);
+    const deferred = inst._zod.deferred;
+    if (deferred) {
+      for (const fn of deferred) {
+        fn();
+      }
+      inst._zod.deferred = void 0;
+    }
+    const pp = globalThis.__zod_globalConfig?.postProcessor;
+    if (pp)
+      pp(inst);
+    return inst;
+  }
+  Object.defineProperty(_, "init", { value: init });
+  Object.defineProperty(_, Symbol.hasInstance, {
+    value: (inst) => {
+      if (params?.Parent && inst instanceof params.Parent)
+        return true;
+      return inst?._zod?.traits?.has(name);
+    }
+  });
+  Object.defineProperty(_, "name", { value: name });
+  return _;
+}
+var $ZodAsyncError = class extends Error {
+  constructor() {
+    super(`Encountered Promise during synchronous parse. Use .parseAsync() instead.`);
+  }
+};
+(_a = globalThis).__zod_globalConfig ?? (_a.__zod_globalConfig = {});
+var globalConfig = globalThis.__zod_globalConfig;
+function config(newConfig) {
+  if (newConfig)
+    Object.assign(globalConfig, newConfig);
+  return globalConfig;
+}
+
+// node_modules/zod/v4/core/errors.js
+function _getMessage() {
+  const internals = this._zod;
+  internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
+  return internals.message;
+}
+function _setMessage(value) {
+  this._zod.message = value;
+}
+var _messageDesc = {
+  get: _getMessage,
+  set: _setMessage,
+  enumerable: true,
+  configurable: true
+};
+var _issuesDesc = { value: void 0, enumerable: false };
+var _installedToString = /* @__PURE__ */ new WeakSet([Object.prototype, Error.prototype]);
+var initializer = (inst, def) => {
+  inst.name = "$ZodError";
+  _issuesDesc.value = def;
+  Object.defineProperty(inst, "issues", _issuesDesc);
+  _issuesDesc.value = void 0;
+  Object.defineProperty(inst, "message", _messageDesc);
+  const proto = Object.getPrototypeOf(inst);
+  if (!_installedToString.has(proto)) {
+    _installedToString.add(proto);
+    Object.defineProperty(proto, "toString", {
+      configurable: true,
+      enumerable: false,
+      get() {
+        const value = () => this.message;
+        Object.defineProperty(this, "toString", { value, configurable: true, writable: true });
+        return value;
+      },
+      set(value) {
+        Object.defineProperty(this, "toString", { value, configurable: true, writable: true });
+      }
+    });
+  }
+};
+var $ZodError = $constructor("$ZodError", initializer);
+var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
+  Parent: Error
+});
+
+// node_modules/zod/v4/core/parse.js
+var _parse = (_Err) => {
+  const fn = (schema, value, _ctx, _params) => {
+    const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
+    const result2 = schema._zod.run({ value, issues: [] }, ctx);
+    if (result2 instanceof Promise) {
+      throw new $ZodAsyncError();
+    }
+    if (result2.issues.length) {
+      const e = new (_params?.Err ?? _Err)(result2.issues.map((iss) => finalizeIssue(iss, ctx, config())));
+      captureStackTrace(e, _params?.callee ?? fn);
+      throw e;
+    }
+    return result2.value;
+  };
+  return fn;
+};
+var parse = /* @__PURE__ */ _parse($ZodRealError);
+var _parseAsync = (_Err) => {
+  const fn = async (schema, value, _ctx, params) => {
+    const ctx = _ctx ? { ..._ctx, async: true } : { async: true };
+    let result2 = schema._zod.run({ value, issues: [] }, ctx);
+    if (result2 instanceof Promise)
+      result2 = await result2;
+    if (result2.issues.length) {
+      const e = new (params?.Err ?? _Err)(result2.issues.map((iss) => finalizeIssue(iss, ctx, config())));
+      captureStackTrace(e, params?.callee ?? fn);
+      throw e;
+    }
+    return result2.value;
+  };
+  return fn;
+};
+var parseAsync = /* @__PURE__ */ _parseAsync($ZodRealError);
+var _safeParse = (_Err) => (schema, value, _ctx) => {
+  const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
+  const result2 = schema._zod.run({ value, issues: [] }, ctx);
+  if (result2 instanceof Promise) {
+    throw new $ZodAsyncError();
+  }
+  return result2.issues.length ? failure2(_Err, result2.issues, ctx) : { success: true, data: result2.value };
+};
+var safeParse = /* @__PURE__ */ _safeParse($ZodRealError);
+function failure2(Err, issues, ctx) {
+  let error;
+  return {
+    success: false,
+    get error() {
+      if (!error) {
+        error = new Err(issues.map((iss) => finalizeIssue(iss, ctx, config())));
+        issues = void 0;
+        ctx = void 0;
+      }
+      return error;
+    },
+    set error(e) {
+      error = e;
+      issues = void 0;
+      ctx = void 0;
+    }
+  };
+}
+var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
+  const ctx = _ctx ? { ..._ctx, async: true } : { async: true };
+  let result2 = schema._zod.run({ value, issues: [] }, ctx);
+  if (result2 instanceof Promise)
+    result2 = await result2;
+  return result2.issues.length ? failure2(_Err, result2.issues, ctx) : { success: true, data: result2.value };
+};
+var safeParseAsync = /* @__PURE__ */ _safeParseAsync($ZodRealError);
+
+// node_modules/zod/v4/core/regexes.js
+var anyString = /^[\s\S]{0,}$/;
+var number = /^-?\d+(?:\.\d+)?$/;
+var boolean = /^(?:true|false)$/i;
+
+// node_modules/zod/v4/core/versions.js
+var version = {
+  major: 4,
+  minor: 6,
+  patch: 7
+};
+
+// node_modules/zod/v4/core/schemas.js
+var $ZodType = /* @__PURE__ */ $constructor("$ZodType", (inst, def) => {
+  var _a2;
+  inst ?? (inst = {});
+  inst._zod.def = def;
+  inst._zod.bag = inst._zod.bag || {};
+  inst._zod.version = version;
+  const defChecks = inst._zod.def.checks;
+  const checks = inst._zod.traits.has("$ZodCheck") ? [inst, ...defChecks ?? []] : defChecks?.length ? [...defChecks] : [];
+  for (const ch of checks) {
+    for (const fn of ch._zod.onattach) {
+      fn(inst);
+    }
+  }
+  if (checks.length === 0) {
+    (_a2 = inst._zod).deferred ?? (_a2.deferred = []);
+    inst._zod.deferred?.push(() => {
+      inst._zod.run = inst._zod.parse;
+    });
+  } else {
+    const runChecks = (payload, checks2, ctx) => {
+      if (payload.memo)
+        return payload;
+      let isAborted = aborted(payload);
+      let asyncResult;
+      for (const ch of checks2) {
+        if (ch._zod.def.when) {
+          if (explicitlyAborted(payload))
+            continue;
+          const shouldRun = ch._zod.def.when(payload);
+          if (!shouldRun)
+            continue;
+        } else if (isAborted) {
+          continue;
+        }
+        const currLen = payload.issues.length;
+        const _ = ch._zod.check(payload);
+        if (_ instanceof Promise && ctx?.async === false) {
+          throw new $ZodAsyncError();
+        }
+        if (asyncResult || _ instanceof Promise) {
+          asyncResult = (asyncResult ?? Promise.resolve()).then(async () => {
+            await _;
+            const nextLen = payload.issues.length;
+            if (nextLen === currLen)
+              return;
+            attachSchema(payload.issues, currLen, inst);
+            if (!isAborted)
+              isAborted = aborted(payload, currLen);
+          });
+        } else {
+          const nextLen = payload.issues.length;
+          if (nextLen === currLen)
+            continue;
+          attachSchema(payload.issues, currLen, inst);
+          if (!isAborted)
+            isAborted = aborted(payload, currLen);
+        }
+      }
+      if (asyncResult) {
+        return asyncResult.then(() => {
+          return payload;
+        });
+      }
+      return payload;
+    };
+    const handleCanaryResult = (canary, payload, ctx) => {
+      if (aborted(canary)) {
+        canary.aborted = true;
+        return canary;
+      }
+      const checkResult = runChecks(payload, checks, ctx);
+      if (checkResult instanceof Promise) {
+        if (ctx.async === false)
+          throw new $ZodAsyncError();
+        return checkResult.then((checkResult2) => inst._zod.parse(checkResult2, ctx));
+      }
+      return inst._zod.parse(checkResult, ctx);
+    };
+    inst._zod.run = (payload, ctx) => {
+      if (ctx.skipChecks) {
+        return inst._zod.parse(payload, ctx);
+      }
+      if (ctx.direction === "backward") {
+        const canary = inst._zod.parse({ value: payload.value, issues: [] }, { ...ctx, skipChecks: true });
+        if (canary instanceof Promise) {
+          return canary.then((canary2) => {
+            return handleCanaryResult(canary2, payload, ctx);
+          });
+        }
+        return handleCanaryResult(canary, payload, ctx);
+      }
+      const result2 = inst._zod.parse(payload, ctx);
+      if (result2 instanceof Promise) {
+        if (ctx.async === false)
+          throw new $ZodAsyncError();
+        return result2.then((result3) => runChecks(result3, checks, ctx));
+      }
+      return runChecks(result2, checks, ctx);
+    };
+  }
+}, {
+  // Wrappers extend this by installing a richer factory over it; reading it eagerly would defeat the laziness.
+  get "~standard"() {
+    return hide(this, "~standard", standardProps(this));
+  },
+  set "~standard"(value) {
+    own(this, "~standard", value);
+  }
+});
+var toStandardResult = (r, ctx) => r.issues.length ? { issues: r.issues.map((iss) => finalizeIssue(iss, ctx, config())) } : { value: r.value };
+async function validateAsync(inst, value) {
+  const ctx = { async: true };
+  return toStandardResult(await inst._zod.run({ value, issues: [] }, ctx), ctx);
+}
+function standardProps(inst) {
+  return {
+    validate: (value) => {
+      const ctx = { async: false };
+      try {
+        const r = inst._zod.run({ value, issues: [] }, ctx);
+        if (!(r instanceof Promise))
+          return toStandardResult(r, ctx);
+      } catch (_) {
+      }
+      return validateAsync(inst, value);
+    },
+    vendor: "zod",
+    version: 1
+  };
+}
+var $ZodString = /* @__PURE__ */ $constructor("$ZodString", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.pattern = def.pattern ?? anyString;
+  inst._zod.parse = (payload, _) => {
+    if (def.coerce)
+      try {
+        payload.value = String(payload.value);
+      } catch (_2) {
+      }
+    if (typeof payload.value === "string")
+      return payload;
+    payload.issues.push({
+      expected: "string",
+      code: "invalid_type",
+      input: payload.value,
+      inst
+    });
+    return payload;
+  };
+});
+var $ZodNumber = /* @__PURE__ */ $constructor("$ZodNumber", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.pattern = number;
+  inst._zod.parse = (payload, _ctx) => {
+    if (def.coerce)
+      try {
+        payload.value = Number(payload.value);
+      } catch (_) {
+      }
+    const input = payload.value;
+    if (typeof input === "number" && !Number.isNaN(input) && Number.isFinite(input)) {
+      return payload;
+    }
+    const received = typeof input === "number" ? Number.isNaN(input) ? "NaN" : !Number.isFinite(input) ? String(input) : void 0 : void 0;
+    payload.issues.push({
+      expected: "number",
+      code: "invalid_type",
+      input,
+      inst,
+      ...received ? { received } : {}
+    });
+    return payload;
+  };
+});
+var $ZodBoolean = /* @__PURE__ */ $constructor("$ZodBoolean", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.pattern = boolean;
+  inst._zod.parse = (payload, _ctx) => {
+    if (def.coerce)
+      try {
+        payload.value = Boolean(payload.value);
+      } catch (_) {
+      }
+    const input = payload.value;
+    if (typeof input === "boolean")
+      return payload;
+    payload.issues.push({
+      expected: "boolean",
+      code: "invalid_type",
+      input,
+      inst
+    });
+    return payload;
+  };
+});
+var $ZodUnknown = /* @__PURE__ */ $constructor("$ZodUnknown", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.parse = (payload) => payload;
+});
+function capSize(inst, size) {
+  const caps = sizeCaps(inst._zod.def.checks);
+  if (!caps.length)
+    return;
+  const cap = Math.min(...caps.map((c) => c[0]));
+  const parse2 = inst._zod.parse;
+  inst._zod.parse = (payload, ctx) => {
+    const n = size(payload.value);
+    if (n > cap && !ctx?.skipChecks && ctx?.direction !== "backward") {
+      for (const [max, ch] of sizeCaps(inst._zod.def.checks)) {
+        if (n > max && ch._zod.def.when(payload)) {
+          const start2 = payload.issues.length;
+          ch._zod.check(payload);
+          payload.issues[start2].continue = false;
+          attachSchema(payload.issues, start2, inst);
+          return payload;
+        }
+      }
+    }
+    return parse2(payload, ctx);
+  };
+}
+var arraySize = (input) => Array.isArray(input) ? input.length : -1;
+function handleArrayResult(result2, final, index) {
+  if (result2.issues.length) {
+    final.issues.push(...prefixIssues(index, result2.issues));
+  }
+  final.value[index] = result2.value;
+}
+var $ZodArray = /* @__PURE__ */ $constructor("$ZodArray", (inst, def) => {
+  $ZodType.init(inst, def);
+  const memo = globalConfig.memoizer;
+  memo?.attach(inst);
+  inst._zod.parse = (payload, ctx) => {
+    const input = payload.value;
+    if (!Array.isArray(input)) {
+      payload.issues.push({
+        expected: "array",
+        code: "invalid_type",
+        input,
+        inst
+      });
+      return payload;
+    }
+    payload.value = memo ? memo.alloc(inst, payload, Array(input.length), ctx) : Array(input.length);
+    const proms = [];
+    const abortEarly = ctx?.abortEarly;
+    for (let i = 0; i < input.length; i++) {
+      const item = input[i];
+      const result2 = def.element._zod.run({
+        value: item,
+        issues: []
+      }, ctx);
+      if (result2 instanceof Promise) {
+        proms.push(result2.then((result3) => handleArrayResult(result3, payload, i)));
+      } else {
+        handleArrayResult(result2, payload, i);
+        if (abortEarly && result2.issues.length !== 0 && aborted(result2))
+          break;
+      }
+    }
+    if (proms.length) {
+      return Promise.all(proms).then(() => payload);
+    }
+    return payload;
+  };
+  capSize(inst, arraySize);
+});
+function handlePropertyResult(result2, final, key, input, optin, optout) {
+  const isPresent = key in input;
+  const isOptionalOut = optout === "optional";
+  if (!isPresent && isOptionalOut && optin === "optional") {
+    return;
+  }
+  if (result2.issues.length) {
+    if (optin !== void 0 && isOptionalOut && !isPresent) {
+      return;
+    }
+    final.issues.push(...prefixIssues(key, result2.issues));
+  }
+  if (!isPresent && optin === void 0) {
+    if (!result2.issues.length) {
+      final.issues.push({
+        code: "invalid_type",
+        expected: "nonoptional",
+        input: void 0,
+        path: [key]
+      });
+    }
+    return;
+  }
+  if (result2.value === void 0) {
+    if (isPresent || optin === "defaulted" && !isOptionalOut) {
+      final.value[key] = void 0;
+    }
+  } else {
+    final.value[key] = result2.value;
+  }
+}
+var NO_SYMBOL_KEYS = [];
+function normalizeDef(def) {
+  const keys = Object.keys(def.shape);
+  const ownSymbols = Object.getOwnPropertySymbols(def.shape);
+  const symbolKeys = ownSymbols.length ? ownSymbols : NO_SYMBOL_KEYS;
+  const allKeys = symbolKeys.length ? [...keys, ...symbolKeys] : keys;
+  for (const k of allKeys) {
+    if (!def.shape?.[k]?._zod?.traits?.has("$ZodType")) {
+      throw new Error(`Invalid element at key "${String(k)}": expected a Zod schema`);
+    }
+  }
+  const okeys = optionalKeys(def.shape);
+  return {
+    ...def,
+    allKeys,
+    symbolKeys,
+    // string-only: handleCatchall matches it against `for...in`, which never yields a symbol
+    keySet: new Set(keys),
+    numKeys: keys.length,
+    optionalKeys: new Set(okeys)
+  };
+}
+function handleCatchall(proms, input, payload, ctx, def, inst, abortEarly) {
+  const unrecognized = [];
+  const keySet = def.keySet;
+  const _catchall = def.catchall._zod;
+  const t = _catchall.def.type;
+  const optin = _catchall.optin;
+  const optout = _catchall.optout;
+  let seen = 0;
+  for (const key in input) {
+    if (abortEarly && payload.issues.length !== seen) {
+      if (aborted(payload, seen))
+        break;
+      seen = payload.issues.length;
+    }
+    if (keySet.has(key))
+      continue;
+    if (key === "__proto__") {
+      if (t === "never")
+        unrecognized.push(key);
+      continue;
+    }
+    if (t === "never") {
+      unrecognized.push(key);
+      continue;
+    }
+    const r = _catchall.run({ value: input[key], issues: [] }, ctx);
+    if (r instanceof Promise) {
+      proms.push(r.then((r2) => handlePropertyResult(r2, payload, key, input, optin, optout)));
+    } else {
+      handlePropertyResult(r, payload, key, input, optin, optout);
+    }
+  }
+  if (unrecognized.length) {
+    payload.issues.push({
+      code: "unrecognized_keys",
+      keys: unrecognized,
+      input,
+      inst,
+      // Describes the shape of the input, not the validity of the parsed value, so it never aborts. The parse still fails; the schema's own checks just get to run first, and an enclosing intersection can reconcile the key against a sibling operand.
+      continue: true
+    });
+  }
+  if (!proms.length)
+    return payload;
+  return Promise.all(proms).then(() => {
+    return payload;
+  });
+}
+var $ZodObject = /* @__PURE__ */ $constructor("$ZodObject", (inst, def) => {
+  $ZodType.init(inst, def);
+  const desc = Object.getOwnPropertyDescriptor(def, "shape");
+  const sh = desc?.get ? desc.get.raw : def.shape ?? {};
+  if (sh) {
+    const get = () => {
+      const newSh = { ...sh };
+      Object.defineProperty(def, "shape", { value: newSh });
+      get.raw = newSh;
+      return newSh;
+    };
+    get.raw = sh;
+    Object.defineProperty(def, "shape", { get });
+  }
+  const _normalized = cached(() => normalizeDef(def));
+  defineLazyInternal(inst, "propValues", (zod) => {
+    const shape = zod.def.shape;
+    const propValues = {};
+    for (const key in shape) {
+      const field = shape[key]._zod;
+      if (field.values) {
+        if (!Object.prototype.hasOwnProperty.call(propValues, key)) {
+          assignProp(propValues, key, /* @__PURE__ */ new Set());
+        }
+        for (const v of field.values)
+          propValues[key].add(v);
+        if (field.optin !== void 0)
+          propValues[key].add(void 0);
+      }
+    }
+    return propValues;
+  });
+  const isObject2 = isObject;
+  const catchall = def.catchall;
+  let value;
+  const memo = globalConfig.memoizer;
+  memo?.attach(inst);
+  inst._zod.parse = (payload, ctx) => {
+    value ?? (value = _normalized.value);
+    const input = payload.value;
+    if (!isObject2(input)) {
+      payload.issues.push({
+        expected: "object",
+        code: "invalid_type",
+        input,
+        inst
+      });
+      return payload;
+    }
+    payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
+    const proms = [];
+    const shape = value.shape;
+    const abortEarly = ctx?.abortEarly;
+    let seen = payload.issues.length;
+    for (const key of value.allKeys) {
+      if (abortEarly && payload.issues.length !== seen) {
+        if (aborted(payload, seen))
+          break;
+        seen = payload.issues.length;
+      }
+      if (key === "__proto__")
+        continue;
+      const el = shape[key];
+      const optin = el._zod.optin;
+      const optout = el._zod.optout;
+      const r = el._zod.run({ value: input[key], issues: [] }, ctx);
+      if (r instanceof Promise) {
+        proms.push(r.then((r2) => handlePropertyResult(r2, payload, key, input, optin, optout)));
+      } else {
+        handlePropertyResult(r, payload, key, input, optin, optout);
+      }
+    }
+    if (!catchall) {
+      return proms.length ? Promise.all(proms).then(() => payload) : payload;
+    }
+    return handleCatchall(proms, input, payload, ctx, _normalized.value, inst, abortEarly === true);
+  };
+});
+function handleUnionResults(results, final, inst, ctx) {
+  for (const result2 of results) {
+    if (result2.issues.length === 0) {
+      final.value = result2.value;
+      return final;
+    }
+  }
+  const nonaborted = results.filter((r) => !aborted(r));
+  if (nonaborted.length === 1) {
+    final.value = nonaborted[0].value;
+    return nonaborted[0];
+  }
+  final.issues.push({
+    code: "invalid_union",
+    input: final.value,
+    inst,
+    errors: results.map((result2) => result2.issues.map((iss) => finalizeIssue(iss, ctx, config())))
+  });
+  return final;
+}
+var $ZodUnion = /* @__PURE__ */ $constructor("$ZodUnion", (inst, def) => {
+  $ZodType.init(inst, def);
+  defineLazyInternal(inst, "optin", (zod) => zod.def.options.some((o) => o._zod.optin === "defaulted") ? "defaulted" : zod.def.options.some((o) => o._zod.optin !== void 0) ? "optional" : void 0);
+  defineLazyInternal(inst, "optout", (zod) => zod.def.options.some((o) => o._zod.optout === "optional") ? "optional" : void 0);
+  defineLazyInternal(inst, "values", (zod) => {
+    if (zod.def.options.every((o) => o._zod.values)) {
+      return new Set(zod.def.options.flatMap((option) => Array.from(option._zod.values)));
+    }
+    return void 0;
+  });
+  defineLazyInternal(inst, "pattern", (zod) => {
+    if (zod.def.options.every((o) => o._zod.pattern)) {
+      const patterns = zod.def.options.map((o) => o._zod.pattern);
+      return new RegExp(`^(${patterns.map((p) => cleanRegex(p.source)).join("|")})$`);
+    }
+    return void 0;
+  });
+  const first = def.options.length === 1 ? def.options[0]._zod.run : null;
+  inst._zod.parse = (payload, ctx) => {
+    if (first) {
+      return first(payload, ctx);
+    }
+    let async = false;
+    const results = [];
+    for (const option of def.options) {
+      const result2 = option._zod.run({
+        value: payload.value,
+        issues: []
+      }, ctx);
+      if (result2 instanceof Promise) {
+        results.push(result2);
+        async = true;
+      } else {
+        if (result2.issues.length === 0)
+          return result2;
+        results.push(result2);
+      }
+    }
+    if (!async)
+      return handleUnionResults(results, payload, inst, ctx);
+    return Promise.all(results).then((results2) => {
+      return handleUnionResults(results2, payload, inst, ctx);
+    });
+  };
+});
+var $ZodRecord = /* @__PURE__ */ $constructor("$ZodRecord", (inst, def) => {
+  $ZodType.init(inst, def);
+  const memo = globalConfig.memoizer;
+  memo?.attach(inst);
+  inst._zod.parse = (payload, ctx) => {
+    const input = payload.value;
+    if (!isPlainObject(input)) {
+      payload.issues.push({
+        expected: "record",
+        code: "invalid_type",
+        input,
+        inst
+      });
+      return payload;
+    }
+    const proms = [];
+    const values = def.keyType._zod.values;
+    if (values && !def.partial) {
+      payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
+      const recordKeys = /* @__PURE__ */ new Set();
+      for (const key of values) {
+        if (typeof key === "string" || typeof key === "number" || typeof key === "symbol") {
+          recordKeys.add(typeof key === "number" ? key.toString() : key);
+          if (key === "__proto__")
+            continue;
+          const keyResult = def.keyType._zod.run({ value: key, issues: [] }, ctx);
+          if (keyResult instanceof Promise) {
+            throw new Error("Async schemas not supported in object keys currently");
+          }
+          if (keyResult.issues.length) {
+            payload.issues.push({
+              code: "invalid_key",
+              origin: "record",
+              issues: keyResult.issues.map((iss) => finalizeIssue(iss, ctx, config())),
+              input: key,
+              path: [key],
+              inst
+            });
+            continue;
+          }
+          const outKey = keyResult.value;
+          if (outKey === "__proto__")
+            continue;
+          const result2 = def.valueType._zod.run({ value: input[key], issues: [] }, ctx);
+          if (result2 instanceof Promise) {
+            proms.push(result2.then((result3) => {
+              if (result3.issues.length) {
+                payload.issues.push(...prefixIssues(key, result3.issues));
+              }
+              payload.value[outKey] = result3.value;
+            }));
+          } else {
+            if (result2.issues.length) {
+              payload.issues.push(...prefixIssues(key, result2.issues));
+            }
+            payload.value[outKey] = result2.value;
+          }
+        }
+      }
+      let unrecognized;
+      for (const key in input) {
+        if (!recordKeys.has(key)) {
+          if (def.mode === "loose") {
+            if (key === "__proto__")
+              continue;
+            payload.value[key] = input[key];
+          } else {
+            unrecognized = unrecognized ?? [];
+            unrecognized.push(key);
+          }
+        }
+      }
+      if (unrecognized && unrecognized.length > 0) {
+        payload.issues.push({
+          code: "unrecognized_keys",
+          input,
+          inst,
+          keys: unrecognized,
+          continue: true
+        });
+      }
+    } else {
+      payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
+      let unrecognized;
+      for (const key of Reflect.ownKeys(input)) {
+        if (key === "__proto__")
+          continue;
+        if (!Object.prototype.propertyIsEnumerable.call(input, key))
+          continue;
+        let keyResult = def.keyType._zod.run({ value: key, issues: [] }, ctx);
+        if (keyResult instanceof Promise) {
+          throw new Error("Async schemas not supported in object keys currently");
+        }
+        const checkNumericKey = typeof key === "string" && number.test(key) && keyResult.issues.length;
+        if (checkNumericKey) {
+          const retryResult = def.keyType._zod.run({ value: Number(key), issues: [] }, ctx);
+          if (retryResult instanceof Promise) {
+            throw new Error("Async schemas not supported in object keys currently");
+          }
+          if (retryResult.issues.length === 0) {
+            keyResult = retryResult;
+          }
+        }
+        if (keyResult.issues.length) {
+          if (def.mode === "loose") {
+            payload.value[key] = input[key];
+          } else if (values) {
+            unrecognized = unrecognized ?? [];
+            unrecognized.push(key);
+          } else {
+            payload.issues.push({
+              code: "invalid_key",
+              origin: "record",
+              issues: keyResult.issues.map((iss) => finalizeIssue(iss, ctx, config())),
+              input: key,
+              path: [key],
+              inst
+            });
+          }
+          continue;
+        }
+        const outKey = keyResult.value;
+        if (outKey === "__proto__")
+          continue;
+        const result2 = def.valueType._zod.run({ value: input[key], issues: [] }, ctx);
+        if (result2 instanceof Promise) {
+          proms.push(result2.then((result3) => {
+            if (result3.issues.length) {
+              payload.issues.push(...prefixIssues(key, result3.issues));
+            }
+            payload.value[outKey] = result3.value;
+          }));
+        } else {
+          if (result2.issues.length) {
+            payload.issues.push(...prefixIssues(key, result2.issues));
+          }
+          payload.value[outKey] = result2.value;
+        }
+      }
+      if (unrecognized && unrecognized.length > 0) {
+        payload.issues.push({
+          code: "unrecognized_keys",
+          input,
+          inst,
+          keys: unrecognized,
+          continue: true
+        });
+      }
+    }
+    if (proms.length) {
+      return Promise.all(proms).then(() => payload);
+    }
+    return payload;
+  };
+});
+var $ZodLiteral = /* @__PURE__ */ $constructor("$ZodLiteral", (inst, def) => {
+  $ZodType.init(inst, def);
+  const values = new Set(def.values);
+  inst._zod.values = values;
+  defineLazyInternal(inst, "pattern", (zod) => {
+    const vals = zod.def.values;
+    return new RegExp(vals.length ? `^(${vals.map((o) => typeof o === "string" ? escapeRegex(o) : o ? escapeRegex(o.toString()) : String(o)).join("|")})$` : "^[^\\s\\S]$");
+  });
+  inst._zod.parse = (payload, _ctx) => {
+    const input = payload.value;
+    if (values.has(input)) {
+      return payload;
+    }
+    payload.issues.push({
+      code: "invalid_value",
+      values: def.values,
+      input,
+      inst
+    });
+    return payload;
+  };
+});
+function handleOptionalResult(payload, result2) {
+  payload.value = result2.issues.length ? void 0 : result2.value;
+  return payload;
+}
+var $ZodOptional = /* @__PURE__ */ $constructor("$ZodOptional", (inst, def) => {
+  $ZodType.init(inst, def);
+  defineLazyInternal(inst, "optin", (zod) => zod.def.innerType._zod.optin === "defaulted" ? "defaulted" : "optional");
+  inst._zod.optout = "optional";
+  defineLazyInternal(inst, "values", (zod) => {
+    const values = zod.def.innerType._zod.values;
+    return values ? /* @__PURE__ */ new Set([...values, void 0]) : void 0;
+  });
+  defineLazyInternal(inst, "pattern", (zod) => {
+    const pattern = zod.def.innerType._zod.pattern;
+    return pattern ? new RegExp(`^(${cleanRegex(pattern.source)})?$`) : void 0;
+  });
+  inst._zod.parse = (payload, ctx) => {
+    if (payload.value === void 0) {
+      if (def.innerType._zod.optin !== "defaulted")
+        return payload;
+      const result2 = def.innerType._zod.run({ value: payload.value, issues: [] }, ctx);
+      if (result2 instanceof Promise)
+        return result2.then((result3) => handleOptionalResult(payload, result3));
+      return handleOptionalResult(payload, result2);
+    }
+    return def.innerType._zod.run(payload, ctx);
+  };
+});
+var $ZodNullable = /* @__PURE__ */ $constructor("$ZodNullable", (inst, def) => {
+  $ZodType.init(inst, def);
+  defineLazyInternal(inst, "optin", (zod) => zod.def.innerType._zod.optin);
+  defineLazyInternal(inst, "optout", (zod) => zod.def.innerType._zod.optout);
+  defineLazyInternal(inst, "pattern", (zod) => {
+    const pattern = zod.def.innerType._zod.pattern;
+    return pattern ? new RegExp(`^(${cleanRegex(pattern.source)}|null)$`) : void 0;
+  });
+  defineLazyInternal(inst, "values", (zod) => {
+    return zod.def.innerType._zod.values ? /* @__PURE__ */ new Set([...zod.def.innerType._zod.values, null]) : void 0;
+  });
+  inst._zod.parse = (payload, ctx) => {
+    if (payload.value === null)
+      return payload;
+    return def.innerType._zod.run(payload, ctx);
+  };
+});
+
+// node_modules/zod/v4/core/api.js
+function snapshotChecks(def) {
+  if (def.checks)
+    def.checks = [...def.checks];
+  return def;
+}
+// @__NO_SIDE_EFFECTS__
+function _string(Class, params) {
+  return new Class(snapshotChecks({ type: "string", ...normalizeParams(params) }));
+}
+// @__NO_SIDE_EFFECTS__
+function _number(Class, params) {
+  return new Class(snapshotChecks({ type: "number", checks: [], ...normalizeParams(params) }));
+}
+// @__NO_SIDE_EFFECTS__
+function _boolean(Class, params) {
+  return new Class({
+    type: "boolean",
+    ...normalizeParams(params)
+  });
+}
+// @__NO_SIDE_EFFECTS__
+function _unknown(Class) {
+  return new Class({
+    type: "unknown"
+  });
+}
+
+// node_modules/zod/v4/mini/schemas.js
+var ZodMiniType = /* @__PURE__ */ $constructor("ZodMiniType", (inst, def) => {
+  if (!inst._zod)
+    throw new Error("Uninitialized schema in ZodMiniType.");
+  $ZodType.init(inst, def);
+  inst.def = def;
+  inst.type = def.type;
+}, {
+  // `with` is an alias for `check`: the same function object, not a wrapper.
+  get with() {
+    return this.check;
+  },
+  set with(value) {
+    own(this, "with", value);
+  },
+  parse(data, params) {
+    return parse(this, data, params, { callee: this.parse });
+  },
+  parseAsync(data, params) {
+    return parseAsync(this, data, params, { callee: this.parseAsync });
+  },
+  safeParse(data, params) {
+    return safeParse(this, data, params);
+  },
+  safeParseAsync(data, params) {
+    return safeParseAsync(this, data, params);
+  },
+  check(...checks) {
+    const def = this.def;
+    return this.clone({
+      ...def,
+      checks: [
+        ...def.checks ?? [],
+        ...checks.map((ch) => typeof ch === "function" ? { _zod: { check: ch, def: { check: "custom" }, onattach: [] } } : ch)
+      ]
+    }, { parent: true });
+  },
+  clone(_def, params) {
+    return clone(this, _def, params);
+  },
+  brand() {
+    return this;
+  },
+  register(reg, meta2) {
+    reg.add(this, meta2);
+    return this;
+  },
+  apply(fn, ...args) {
+    return args.length === 0 ? fn(this) : fn(this, ...args);
+  }
+});
+var ZodMiniString = /* @__PURE__ */ $constructor("ZodMiniString", (inst, def) => {
+  $ZodString.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function string2(params) {
+  return _string(ZodMiniString, params);
+}
+var ZodMiniNumber = /* @__PURE__ */ $constructor("ZodMiniNumber", (inst, def) => {
+  $ZodNumber.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function number2(params) {
+  return _number(ZodMiniNumber, params);
+}
+var ZodMiniBoolean = /* @__PURE__ */ $constructor("ZodMiniBoolean", (inst, def) => {
+  $ZodBoolean.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function boolean2(params) {
+  return _boolean(ZodMiniBoolean, params);
+}
+var ZodMiniUnknown = /* @__PURE__ */ $constructor("ZodMiniUnknown", (inst, def) => {
+  $ZodUnknown.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function unknown() {
+  return _unknown(ZodMiniUnknown);
+}
+var ZodMiniArray = /* @__PURE__ */ $constructor("ZodMiniArray", (inst, def) => {
+  $ZodArray.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function array(element, params) {
+  return new ZodMiniArray({
+    type: "array",
+    element,
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniObject = /* @__PURE__ */ $constructor("ZodMiniObject", (inst, def) => {
+  $ZodObject.init(inst, def);
+  ZodMiniType.init(inst, def);
+  installLazyProp(inst, "shape", (self) => self._zod.def.shape, false);
+});
+// @__NO_SIDE_EFFECTS__
+function looseObject(shape, params) {
+  return new ZodMiniObject({
+    type: "object",
+    shape,
+    catchall: /* @__PURE__ */ unknown(),
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniUnion = /* @__PURE__ */ $constructor("ZodMiniUnion", (inst, def) => {
+  $ZodUnion.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function union(options, params) {
+  return new ZodMiniUnion({
+    type: "union",
+    options,
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniRecord = /* @__PURE__ */ $constructor("ZodMiniRecord", (inst, def) => {
+  $ZodRecord.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function record(keyType, valueType, params) {
+  if (!valueType || !valueType._zod) {
+    return new ZodMiniRecord({
+      type: "record",
+      keyType: /* @__PURE__ */ string2(),
+      valueType: keyType,
+      ...normalizeParams(valueType)
+    });
+  }
+  return new ZodMiniRecord({
+    type: "record",
+    keyType,
+    valueType,
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniLiteral = /* @__PURE__ */ $constructor("ZodMiniLiteral", (inst, def) => {
+  $ZodLiteral.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function literal(value, params) {
+  return new ZodMiniLiteral({
+    type: "literal",
+    values: Array.isArray(value) ? value : [value],
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniOptional = /* @__PURE__ */ $constructor("ZodMiniOptional", (inst, def) => {
+  $ZodOptional.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function optional(innerType) {
+  return new ZodMiniOptional({
+    type: "optional",
+    innerType
+  });
+}
+var ZodMiniNullable = /* @__PURE__ */ $constructor("ZodMiniNullable", (inst, def) => {
+  $ZodNullable.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function nullable(innerType) {
+  return new ZodMiniNullable({
+    type: "nullable",
+    innerType
+  });
+}
+// @__NO_SIDE_EFFECTS__
+function nullish(innerType) {
+  return /* @__PURE__ */ optional(/* @__PURE__ */ nullable(innerType));
+}
+
+// sidecar/src/harness/codex/frames.ts
+var FrameFault = class extends Error {
+  constructor(what) {
+    super(what);
+    this.name = "FrameFault";
+  }
+};
+var rpcError = looseObject({ code: number2(), message: string2(), data: optional(unknown()) });
+var message = looseObject({
+  id: optional(union([number2(), string2()])),
+  method: optional(string2()),
+  params: optional(unknown()),
+  result: optional(unknown()),
+  error: optional(rpcError)
+});
+function parseFrame(line) {
+  let value;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new FrameFault(`a line that is not JSON: ${excerpt(line)}`);
+  }
+  const parsed = message.safeParse(value);
+  if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${excerpt(line)}`);
+  const { id, method, params, result: result2, error } = parsed.data;
+  if (method !== void 0) {
+    return id === void 0 ? { kind: "notification", method, params } : { kind: "request", id, method, params };
+  }
+  if (id === void 0) throw new FrameFault(`a message with neither id nor method: ${excerpt(line)}`);
+  return error ? { kind: "error", id, error } : { kind: "result", id, result: result2 };
+}
+function excerpt(line) {
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+function read(schema, value, what) {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue2] = parsed.error.issues;
+  throw new FrameFault(
+    `${what} without a usable ${issue2?.path.join(".") || "body"}: ${issue2?.message ?? "unreadable"}`
+  );
+}
+var initialized = looseObject({ userAgent: string2() });
+var threadOpened = looseObject({
+  thread: looseObject({ id: string2() }),
+  model: string2(),
+  modelProvider: string2()
+});
+var turnBegun = looseObject({ turn: looseObject({ id: string2() }) });
+var account = looseObject({
+  account: nullish(unknown()),
+  requiresOpenaiAuth: boolean2()
+});
+var modelList = looseObject({
+  data: array(looseObject({ id: string2(), model: optional(string2()) })),
+  nextCursor: nullish(string2())
+});
+var configRead = looseObject({
+  config: looseObject({ model: nullish(string2()), model_provider: nullish(string2()) })
+});
+var addressed = looseObject({ threadId: nullish(string2()), turnId: nullish(string2()) });
+var turnHolder = looseObject({ turn: looseObject({ id: string2() }) });
+function addressOf(params) {
+  const read2 = addressed.safeParse(params);
+  const threadId = read2.success ? read2.data.threadId ?? null : null;
+  const turnId = read2.success ? read2.data.turnId ?? null : null;
+  if (turnId !== null) return { threadId, turnId };
+  const holder = turnHolder.safeParse(params);
+  return { threadId, turnId: holder.success ? holder.data.turn.id : null };
+}
+var errorInfo = nullish(union([string2(), record(string2(), unknown())]));
+var turnError = looseObject({
+  message: string2(),
+  codexErrorInfo: errorInfo,
+  additionalDetails: nullish(string2())
+});
+var errorNotice = looseObject({ error: turnError, willRetry: boolean2() });
+var turnCompleted = looseObject({
+  turn: looseObject({
+    id: string2(),
+    status: string2(),
+    error: nullish(turnError)
+  })
+});
+var tokens = looseObject({
+  inputTokens: number2(),
+  cachedInputTokens: number2(),
+  outputTokens: number2()
+});
+var tokenUsage = looseObject({ tokenUsage: looseObject({ total: tokens }) });
+var planUpdated = looseObject({
+  explanation: nullish(string2()),
+  plan: array(looseObject({ step: string2(), status: string2() }))
+});
+var warning = looseObject({ message: string2() });
+var rerouted = looseObject({ fromModel: string2(), toModel: string2() });
+var window = nullish(looseObject({ usedPercent: number2(), resetsAt: nullish(number2()) }));
+var rateLimits = looseObject({ rateLimits: looseObject({ primary: window, secondary: window }) });
+var threadStarted = looseObject({
+  thread: looseObject({ id: string2(), parentThreadId: nullish(string2()) })
+});
+var mcpStatus = looseObject({ name: string2(), status: string2(), error: nullish(string2()) });
+var itemHolder = looseObject({ item: looseObject({ type: string2(), id: string2() }) });
+var base = { id: string2() };
+var agentMessage = looseObject({
+  ...base,
+  type: literal("agentMessage"),
+  text: string2(),
+  phase: nullish(string2()),
+  delivery: nullish(string2())
+});
+var reasoning = looseObject({ ...base, type: literal("reasoning"), summary: array(string2()) });
+var commandExecution = looseObject({
+  ...base,
+  type: literal("commandExecution"),
+  command: string2(),
+  cwd: string2(),
+  status: string2(),
+  aggregatedOutput: nullish(string2()),
+  exitCode: nullish(number2()),
+  durationMs: nullish(number2())
+});
+var fileChange = looseObject({
+  ...base,
+  type: literal("fileChange"),
+  status: string2(),
+  changes: array(looseObject({ path: string2(), kind: looseObject({ type: string2() }), diff: string2() }))
+});
+var mcpToolCall = looseObject({
+  ...base,
+  type: literal("mcpToolCall"),
+  server: string2(),
+  tool: string2(),
+  status: string2(),
+  arguments: optional(unknown()),
+  result: nullish(looseObject({ content: array(unknown()) })),
+  error: nullish(looseObject({ message: string2() })),
+  durationMs: nullish(number2())
+});
+var dynamicToolCall = looseObject({
+  ...base,
+  type: literal("dynamicToolCall"),
+  tool: string2(),
+  status: string2(),
+  arguments: optional(unknown()),
+  contentItems: nullish(array(unknown())),
+  durationMs: nullish(number2())
+});
+var collabAgentToolCall = looseObject({
+  ...base,
+  type: literal("collabAgentToolCall"),
+  tool: string2(),
+  status: string2(),
+  prompt: nullish(string2()),
+  receiverThreadIds: array(string2()),
+  agentsStates: optional(record(string2(), looseObject({ status: string2(), message: nullish(string2()) })))
+});
+var subAgentActivity = looseObject({
+  ...base,
+  type: literal("subAgentActivity"),
+  kind: string2(),
+  agentThreadId: string2(),
+  agentPath: string2()
+});
+var webSearch = looseObject({ ...base, type: literal("webSearch"), query: string2() });
+var imageView = looseObject({ ...base, type: literal("imageView"), path: string2() });
+var userMessage = looseObject({ ...base, type: literal("userMessage"), clientId: nullish(string2()) });
+var other = looseObject({ ...base, type: string2() });
+var ITEMS = {
+  agentMessage,
+  reasoning,
+  commandExecution,
+  fileChange,
+  mcpToolCall,
+  dynamicToolCall,
+  collabAgentToolCall,
+  subAgentActivity,
+  webSearch,
+  imageView,
+  userMessage
+};
+function itemOf(params) {
+  const { item } = read(itemHolder, params, "an item notification");
+  if (Object.hasOwn(ITEMS, item.type)) {
+    return read(
+      ITEMS[item.type],
+      item,
+      `a ${item.type} item`
+    );
+  }
+  const unknown2 = read(other, item, "an item");
+  return { type: "unknown", id: unknown2.id, name: unknown2.type };
+}
+
+// sidecar/src/harness/codex/account.ts
+var Account = class {
+  #file;
+  constructor(env) {
+    this.#file = join(env.CODEX_HOME || join(env.HOME || homedir(), ".codex"), "auth.json");
+  }
+  /**
+   * `no` exactly where the provider needs an OpenAI sign-in and there is none. Codex does not look by itself: a
+   * turn would fail with a 401 after six seconds (measured on codex 0.171.0).
+   */
+  async state(server) {
+    const settled = await server.request("account/read", { refreshToken: false });
+    if (settled.kind !== "result") return "unknown";
+    try {
+      const state = read(account, settled.result, "the answer to account/read");
+      return state.requiresOpenaiAuth && (state.account ?? null) === null ? "no" : "yes";
+    } catch (error) {
+      if (error instanceof FrameFault) return "unknown";
+      throw error;
+    }
+  }
+  /** The failure of a turn that would run without a sign-in; null where it may run. */
+  async check(server) {
+    const state = await this.state(server);
+    return state === "no" ? failure("sign_in", "Codex is not signed in.", SIGN_IN_HINT) : null;
+  }
+  /** Whether the sign-in was written, or removed, after `time` (milliseconds since the epoch). */
+  hasChangedSince(time2) {
+    try {
+      return statSync(this.#file).mtimeMs > time2;
+    } catch {
+      return false;
+    }
+  }
+};
+
+// sidecar/src/harness/codex/models.ts
+async function checkModel(server, model, cwd) {
+  try {
+    const config2 = await server.request("config/read", { cwd });
+    if (config2.kind !== "result") return null;
+    const { model: configured, model_provider } = read(configRead, config2.result, "the answer to config/read").config;
+    if (configured === model || (model_provider ?? "openai") !== "openai") return null;
+    const known = await modelsOf(server);
+    if (known.length === 0 || known.includes(model)) return null;
+    return failure("model", `Codex has no model ${model}.`, `It has ${known.join(", ")}.`);
+  } catch (error) {
+    if (error instanceof FrameFault) return null;
+    throw error;
+  }
+}
+async function modelsOf(server) {
+  const ids = [];
+  let cursor = null;
+  do {
+    const settled = await server.request("model/list", { includeHidden: true, ...cursor ? { cursor } : {} });
+    if (settled.kind !== "result") return [];
+    const page = read(
+      modelList,
+      settled.result,
+      "the answer to model/list"
+    );
+    ids.push(...page.data.map((each) => each.id));
+    cursor = page.nextCursor ?? null;
+  } while (cursor !== null);
+  return ids;
+}
+
+// sidecar/src/harness/codex/program.ts
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, join as join3 } from "node:path";
+
+// sidecar/src/process/resolve.ts
+import { accessSync, constants, statSync as statSync2 } from "node:fs";
+import { delimiter, isAbsolute, join as join2, resolve } from "node:path";
+function resolveProgram(name, options) {
+  const { env, platform = process.platform, cwd = process.cwd() } = options;
+  const isWindows = platform === "win32";
+  const names = [...new Set(isWindows ? withExtensions(name, env) : [name])];
+  if (isAbsolute(name) || name.includes("/") || isWindows && name.includes("\\")) {
+    const found = names.map((candidate) => resolve(cwd, candidate)).find((path) => isProgram(path, isWindows));
+    return found ? { kind: "found", path: found } : { kind: "missing", lookedFor: names.join(", ") };
+  }
+  const folders = (variable(env, "PATH", isWindows) ?? "").split(isWindows ? ";" : delimiter).filter(Boolean);
+  for (const folder of folders) {
+    if (!isAbsolute(folder)) continue;
+    for (const candidate of names) {
+      const path = join2(folder, candidate);
+      if (isProgram(path, isWindows)) return { kind: "found", path };
+    }
+  }
+  const where = folders.length === 0 ? "PATH, which is empty" : `${folders.length} folders of PATH (${folders.join(", ")})`;
+  return { kind: "missing", lookedFor: `${names.join(", ")} in ${where}` };
+}
+function withExtensions(name, env) {
+  const extensions = (variable(env, "PATHEXT", true) ?? ".COM;.EXE;.BAT;.CMD").split(";").filter(Boolean);
+  const hasExtension = extensions.some((extension) => name.toLowerCase().endsWith(extension.toLowerCase()));
+  return hasExtension ? [name] : extensions.map((extension) => name + extension.toLowerCase());
+}
+function variable(env, name, isWindows) {
+  if (!isWindows) return env[name];
+  return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
+}
+function isProgram(path, isWindows) {
+  try {
+    if (!statSync2(path).isFile()) return false;
+    if (!isWindows) accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// sidecar/src/harness/codex/program.ts
+var PROGRAM_VARIABLE = "VERBATIM_CODEX";
+function findCodex(env, program) {
+  const name = program || env[PROGRAM_VARIABLE] || "codex";
+  const resolution = resolveProgram(name, { env });
+  if (resolution.kind === "missing") return resolution;
+  return { kind: "found", path: nativeOf(resolution.path) ?? resolution.path };
+}
+function nativeOf(path) {
+  let real;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return null;
+  }
+  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join3(dirname(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname(dirname(real))] : [];
+  const platform = { linux: "linux", android: "linux", darwin: "darwin", win32: "win32" }[process.platform];
+  const binary = process.platform === "win32" ? "codex.exe" : "codex";
+  for (const root of packages) {
+    const vendors = [
+      // Hoisted beside it (npm, pnpm), nested below it (npm -g), or the vendor folder of older packages.
+      join3(dirname(root), `codex-${platform}-${process.arch}`, "vendor"),
+      join3(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
+      join3(root, "vendor")
+    ];
+    for (const vendor of vendors.filter(existsSync)) {
+      const found = readdirSync(vendor).map((target) => join3(vendor, target, "bin", binary)).find(existsSync);
+      if (found) return found;
+    }
+  }
+  return null;
+}
+
+// sidecar/src/process/child.ts
+import { spawn } from "node:child_process";
+
+// sidecar/src/process/ladder.ts
+import { setTimeout as sleep } from "node:timers/promises";
+
+// sidecar/src/process/table.ts
+import { execFileSync } from "node:child_process";
+import { readdirSync as readdirSync2, readFileSync } from "node:fs";
+var IS_LINUX = process.platform === "linux";
+function processTable() {
+  if (IS_LINUX) {
+    return readdirSync2("/proc").filter((name) => /^\d+$/.test(name)).map((name) => entryOf(Number(name))).filter((entry) => entry !== null);
+  }
+  if (process.platform === "win32") return [];
+  return psTable();
+}
+function entryOf(pid) {
+  if (!IS_LINUX) return processTable().find((entry) => entry.pid === pid) ?? null;
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return null;
+  }
+}
+function isAlive(identity) {
+  const entry = entryOf(identity.pid);
+  return entry !== null && !entry.isZombie && entry.startTime === identity.startTime;
+}
+function parseStat(stat2) {
+  const open2 = stat2.indexOf("(");
+  const close = stat2.lastIndexOf(")");
+  if (open2 === -1 || close === -1) return null;
+  const rest = stat2.slice(close + 2).split(" ");
+  const [state, parent] = rest;
+  const startTime = rest[19];
+  if (state === void 0 || parent === void 0 || startTime === void 0) return null;
+  return {
+    pid: Number(stat2.slice(0, open2)),
+    parent: Number(parent),
+    startTime,
+    isZombie: state === "Z" || state === "X",
+    name: stat2.slice(open2 + 1, close)
+  };
+}
+function describe2(identity) {
+  const entry = entryOf(identity.pid);
+  let command = entry?.name ?? "unknown";
+  if (IS_LINUX) {
+    try {
+      const line = readFileSync(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      if (line !== "") command = line;
+    } catch {
+    }
+  }
+  return `${identity.pid} ${command.slice(0, 200)}`;
+}
+function carrying(name, values, since) {
+  if (!IS_LINUX || values.length === 0) return [];
+  const wanted = new Set(values.map((value) => `${name}=${value}`));
+  return processTable().filter((entry) => {
+    if (entry.isZombie || entry.pid === process.pid) return false;
+    if (since && BigInt(entry.startTime) < BigInt(since.startTime)) return false;
+    return environmentOf(entry.pid).some((variable2) => wanted.has(variable2));
+  });
+}
+function environmentOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+function psTable() {
+  const text2 = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,comm="], {
+    encoding: "utf8",
+    env: { ...process.env, LC_ALL: "C" }
+  });
+  return text2.split("\n").flatMap((line) => {
+    const found = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/.exec(line);
+    if (!found) return [];
+    const [, pid, parent, state, startTime, name] = found;
+    return [{ pid: Number(pid), parent: Number(parent), startTime, isZombie: state.startsWith("Z"), name }];
+  });
+}
+
+// sidecar/src/process/ladder.ts
+var GRACE = { askMs: 1e3, termMs: 1e3, killMs: 2e3 };
+var POLL_MS = 10;
+function signal(identity, name) {
+  if (!isAlive(identity)) return false;
+  try {
+    process.kill(identity.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+async function untilGone(processes, ms) {
+  const end = Date.now() + ms;
+  let living = processes.filter(isAlive);
+  while (living.length > 0 && Date.now() < end) {
+    await sleep(POLL_MS);
+    living = living.filter(isAlive);
+  }
+  return living;
+}
+async function killAll(find, grace = GRACE) {
+  const end = Date.now() + grace.killMs;
+  let living = find().filter(isAlive);
+  while (living.length > 0 && Date.now() < end) {
+    for (const identity of living) signal(identity, "SIGKILL");
+    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - Date.now())));
+    living = find().filter(isAlive);
+  }
+  return living.map(describe2);
+}
+
+// sidecar/src/process/lines.ts
+var LINE_LIMIT = 64 * 1024 * 1024;
+var NEWLINE = 10;
+var LineTooLong = class extends Error {
+  constructor(limit) {
+    super(`A line is longer than ${limit} bytes; nothing after it can be read.`);
+    this.limit = limit;
+    this.name = "LineTooLong";
+  }
+  limit;
+};
+var LineFramer = class {
+  constructor(onLine, limit = LINE_LIMIT) {
+    this.onLine = onLine;
+    this.limit = limit;
+  }
+  onLine;
+  limit;
+  #parts = [];
+  #length = 0;
+  /**
+   * Takes the next bytes and hands on each line that they complete, without its `\n`.
+   *
+   * @throws LineTooLong when the line under way grows past the limit; the framer is then of no more use.
+   */
+  push(chunk) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE, from); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      this.#hold(chunk.subarray(from, at));
+      this.#flush();
+      from = at + 1;
+    }
+    this.#hold(chunk.subarray(from));
+  }
+  /** Hands on what came after the last `\n`, if anything did. */
+  end() {
+    if (this.#length > 0) this.#flush();
+  }
+  #hold(bytes) {
+    if (bytes.length === 0) return;
+    this.#length += bytes.length;
+    if (this.#length > this.limit) throw new LineTooLong(this.limit);
+    this.#parts.push(bytes);
+  }
+  #flush() {
+    const [only] = this.#parts;
+    const line = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts, this.#length);
+    this.#parts = [];
+    this.#length = 0;
+    this.onLine(line.toString("utf8"));
+  }
+};
+
+// sidecar/src/process/secrets.ts
+var MASK = "[masked]";
+var SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;
+var SHORTEST_VALUE = 8;
+var SHAPES = [
+  /\bsk-[A-Za-z0-9_-]{8,}/g,
+  /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})/g,
+  /\bglpat-[A-Za-z0-9_-]{16,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{8,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{30,}/g,
+  /\bnpm_[A-Za-z0-9]{30,}/g,
+  /\bhf_[A-Za-z0-9]{20,}/g,
+  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
+];
+var FRAMED = [
+  [/\b(bearer|basic)(\s+)[A-Za-z0-9+/._~=-]{8,}/gi, `$1$2${MASK}`],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`]
+];
+function mask(text2, env = process.env) {
+  let masked = text2;
+  for (const value of secretValues(env)) masked = masked.replaceAll(value, MASK);
+  for (const [shape, replacement] of FRAMED) masked = masked.replace(shape, replacement);
+  for (const shape of SHAPES) masked = masked.replace(shape, MASK);
+  return masked;
+}
+function secretValues(env) {
+  return Object.entries(env).filter(([name, value]) => value !== void 0 && value.length >= SHORTEST_VALUE && SECRET_NAME.test(name)).map(([, value]) => value).filter((value) => !value.startsWith("/")).sort((a, b) => b.length - a.length);
+}
+
+// sidecar/src/process/tail.ts
+var TAIL_LIMIT = 16 * 1024;
+var TERMINAL_CODES = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
+var Tail = class {
+  constructor(limit = TAIL_LIMIT) {
+    this.limit = limit;
+  }
+  limit;
+  #chunks = [];
+  #length = 0;
+  push(chunk) {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    while (this.#length - (this.#chunks[0]?.length ?? 0) >= this.limit) {
+      this.#length -= this.#chunks.shift()?.length ?? 0;
+    }
+  }
+  /** The kept bytes as text, free of terminal codes, secrets masked; a character cut at the front is dropped. */
+  text(env = process.env) {
+    let bytes = Buffer.concat(this.#chunks);
+    if (bytes.length > this.limit) {
+      bytes = bytes.subarray(bytes.length - this.limit);
+      let start2 = 0;
+      while (start2 < 4 && ((bytes[start2] ?? 0) & 192) === 128) start2 += 1;
+      bytes = bytes.subarray(start2);
+    }
+    return mask(bytes.toString("utf8").replace(TERMINAL_CODES, ""), env).trim();
+  }
+  /** The last `count` lines of `text`, joined by ` | `: one line, for a note. */
+  lastLines(count, env) {
+    return this.text(env).split("\n").map((line) => line.trim()).filter((line) => line !== "").slice(-count).join(" | ");
+  }
+};
+
+// sidecar/src/process/tree.ts
+var ProcessTree = class {
+  constructor(root) {
+    this.root = root;
+    this.#known.set(root.pid, root);
+  }
+  root;
+  #known = /* @__PURE__ */ new Map();
+  /** Looks again: adds the children of every living member, drops members that ended. */
+  sample(table = processTable()) {
+    const living = new Map(table.filter((entry) => !entry.isZombie).map((entry) => [entry.pid, entry]));
+    for (const [pid, identity] of this.#known) {
+      if (living.get(pid)?.startTime !== identity.startTime) this.#known.delete(pid);
+    }
+    for (let grew = true; grew; ) {
+      grew = false;
+      for (const entry of living.values()) {
+        if (this.#known.has(entry.pid) || !this.#known.has(entry.parent)) continue;
+        this.#known.set(entry.pid, { pid: entry.pid, startTime: entry.startTime });
+        grew = true;
+      }
+    }
+  }
+  /** The members that still run, the root among them. */
+  living() {
+    return [...this.#known.values()].filter(isAlive);
+  }
+  has(pid) {
+    return this.#known.has(pid);
+  }
+};
+
+// sidecar/src/process/child.ts
+var Child = class _Child {
+  constructor(process2, options) {
+    this.process = process2;
+    const entry = process2.pid === void 0 ? null : entryOf(process2.pid);
+    this.identity = entry ? { pid: entry.pid, startTime: entry.startTime } : null;
+    this.tree = this.identity ? new ProcessTree(this.identity) : null;
+    let fault = null;
+    const framer = new LineFramer(options.onLine, options.lineLimit ?? LINE_LIMIT);
+    process2.stdout.on("data", (chunk) => {
+      if (fault) return;
+      try {
+        framer.push(chunk);
+      } catch (error) {
+        fault = error;
+        process2.kill("SIGTERM");
+      }
+    });
+    process2.stderr.on("data", (chunk) => this.stderr.push(chunk));
+    process2.stdin.on("error", () => {
+    });
+    this.exited = new Promise((resolve3) => {
+      const settle = (exit) => {
+        this.#exit ??= exit;
+        resolve3(this.#exit);
+      };
+      process2.once("error", (error) => settle({ code: null, signal: null, fault: error }));
+      process2.once("exit", (code, name) => {
+        const done = () => settle({ code, signal: name, fault });
+        const timer = setTimeout(done, 250);
+        process2.once("close", () => {
+          clearTimeout(timer);
+          if (!fault) framer.end();
+          done();
+        });
+      });
+    });
+  }
+  process;
+  exited;
+  stderr = new Tail();
+  tree;
+  identity;
+  #exit = null;
+  /** Starts it. A program that cannot be started shows in `exited`, as `fault`. */
+  static start(options) {
+    const process2 = spawn(options.program, [...options.args], {
+      cwd: options.cwd,
+      env: { ...options.env },
+      stdio: ["pipe", "pipe", "pipe"],
+      // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
+      detached: globalThis.process.platform !== "win32",
+      windowsHide: true
+    });
+    return new _Child(process2, options);
+  }
+  get hasExited() {
+    return this.#exit !== null;
+  }
+  /** Writes one line; false when the child has ended and nobody will read it. */
+  write(line) {
+    if (this.#exit || !this.process.stdin.writable) return false;
+    this.process.stdin.write(`${line}
+`);
+    return true;
+  }
+  /**
+   * Ends it and all that it started: close stdin, wait, SIGTERM, wait, SIGKILL the whole recorded tree and
+   * what `strays` names, verify. Resolves to the survivors, as `pid command`.
+   */
+  async end(strays = () => [], grace = GRACE) {
+    this.tree?.sample();
+    this.process.stdin.end();
+    if (this.identity) {
+      let left = await untilGone([this.identity], grace.askMs);
+      this.tree?.sample();
+      if (left.length > 0) {
+        signal(this.identity, "SIGTERM");
+        left = await untilGone([this.identity], grace.termMs);
+      }
+    }
+    return await this.sweep(strays, grace);
+  }
+  /** SIGKILLs the whole recorded tree and what `strays` names, at once. Resolves to the survivors. */
+  async sweep(strays = () => [], grace = GRACE) {
+    const { tree } = this;
+    if (!tree) return [];
+    return await killAll(() => {
+      tree.sample();
+      return [...tree.living(), ...strays()];
+    }, grace);
+  }
+};
+
+// sidecar/src/harness/codex/worktree.ts
+import { readFileSync as readFileSync2, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
+import { dirname as dirname2, isAbsolute as isAbsolute2, join as join4, resolve as resolve2 } from "node:path";
+function worktreeRoots(cwd) {
+  const pointer = gitPointer(cwd);
+  if (pointer === null) return [];
+  try {
+    const gitFolder = realpathSync2(pointer);
+    const common = readFileSync2(join4(gitFolder, "commondir"), "utf8").trim();
+    const commonFolder = realpathSync2(isAbsolute2(common) ? common : resolve2(gitFolder, common));
+    return [gitFolder, join4(commonFolder, "objects"), join4(commonFolder, "refs"), join4(commonFolder, "logs")].filter(
+      isFolder
+    );
+  } catch {
+    return [];
+  }
+}
+function gitPointer(cwd) {
+  for (let folder = cwd; ; folder = dirname2(folder)) {
+    const candidate = join4(folder, ".git");
+    try {
+      if (!statSync3(candidate).isFile()) return null;
+      const named = /^gitdir: (.+)$/m.exec(readFileSync2(candidate, "utf8"))?.[1]?.trim();
+      return named === void 0 ? null : resolve2(folder, named);
+    } catch {
+      if (dirname2(folder) === folder) return null;
+    }
+  }
+}
+function isFolder(path) {
+  try {
+    return statSync3(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+// sidecar/src/harness/codex/permissions.ts
+function boundsOf(access, cwd) {
+  switch (access.level) {
+    case "read_only":
+      return {
+        approvalPolicy: "on-request",
+        approvalsReviewer: "user",
+        sandboxPolicy: { type: "readOnly", networkAccess: false }
+      };
+    case "workspace_write":
+      return {
+        approvalPolicy: "on-request",
+        approvalsReviewer: "user",
+        sandboxPolicy: {
+          type: "workspaceWrite",
+          writableRoots: worktreeRoots(cwd),
+          networkAccess: false,
+          // The system's temporary folder stays writable, as in Codex's own workspace-write: compilers, test
+          // runners and here-documents need it.
+          excludeTmpdirEnvVar: false,
+          excludeSlashTmp: false
+        }
+      };
+    case "full":
+      return { approvalPolicy: "never", approvalsReviewer: "user", sandboxPolicy: { type: "dangerFullAccess" } };
+  }
+}
+function answerTo(method, params, access) {
+  const fields = isRecord(params) ? params : {};
+  const isAllowed = access?.level === "full";
+  const shown = (subject) => ({
+    subject,
+    decision: isAllowed ? "allowed" : "declined",
+    reason: reasonOf(access)
+  });
+  const result2 = (value) => ({ kind: "result", result: value });
+  switch (method) {
+    case "item/commandExecution/requestApproval":
+      return {
+        reply: result2({ decision: isAllowed ? "accept" : "decline" }),
+        shown: shown(sentence("run", fields.command ?? fields.kind ?? "a command", fields.reason))
+      };
+    case "item/fileChange/requestApproval":
+      return {
+        reply: result2({ decision: isAllowed ? "accept" : "decline" }),
+        shown: shown(sentence("change files", fields.grantRoot, fields.reason))
+      };
+    case "item/permissions/requestApproval":
+      return {
+        reply: result2({ permissions: isAllowed ? fields.permissions ?? {} : {}, scope: "turn" }),
+        shown: shown(sentence("more permissions", JSON.stringify(fields.permissions ?? {}), fields.reason))
+      };
+    case "mcpServer/elicitation/request": {
+      const subject = sentence(`MCP server ${text(fields.serverName) || "unknown"}`, fields.message ?? fields.title);
+      const isToolCall = isRecord(fields._meta) && fields._meta.codex_approval_kind === "mcp_tool_call";
+      if (isAllowed && isToolCall) {
+        return { reply: result2({ action: "accept", content: {}, _meta: null }), shown: shown(subject) };
+      }
+      return {
+        reply: result2({ action: "decline", content: null, _meta: null }),
+        shown: { subject, decision: "declined", reason: isToolCall ? reasonOf(access) : NOBODY }
+      };
+    }
+    case "item/tool/requestUserInput": {
+      const questions = Array.isArray(fields.questions) ? fields.questions.filter(isRecord) : [];
+      const asked = questions.map((question) => text(question.question)).filter(Boolean);
+      return {
+        reply: result2({ answers: {} }),
+        shown: { subject: sentence("a question", asked.join(" ")), decision: "declined", reason: NOBODY }
+      };
+    }
+    case "item/tool/call":
+      return {
+        reply: result2({ contentItems: [{ type: "inputText", text: "This tool is not available." }], success: false }),
+        shown: {
+          subject: sentence("the tool", fields.tool),
+          decision: "declined",
+          reason: "No such tool is offered here."
+        }
+      };
+    case "applyPatchApproval":
+    case "execCommandApproval":
+      return {
+        reply: result2({ decision: isAllowed ? "approved" : "denied" }),
+        shown: shown(
+          sentence(method === "applyPatchApproval" ? "change files" : "run", commandOf(fields), fields.reason)
+        )
+      };
+    default:
+      return {
+        reply: { kind: "error", code: -32601, message: `Verbatim does not answer ${method}.` },
+        shown: { subject: method, decision: "declined", reason: "Verbatim does not know this request." }
+      };
+  }
+}
+var NOBODY = "Nobody can be asked while an agent runs.";
+function reasonOf(access) {
+  switch (access?.level) {
+    case "full":
+      return "The permission mode allows everything.";
+    case "workspace_write":
+      return "The permission mode allows writing in the working folder, and no more.";
+    case "read_only":
+      return "The permission mode allows reading only.";
+    case void 0:
+      return "No turn of this session asks.";
+  }
+}
+function sentence(what, subject, reason) {
+  const details = [text(subject), text(reason)].filter(Boolean);
+  return details.length === 0 ? what : `${what}: ${details.join(" — ")}`;
+}
+function commandOf(fields) {
+  return Array.isArray(fields.command) ? fields.command.map(String).join(" ") : text(fields.command);
+}
+var text = (value) => typeof value === "string" ? value : "";
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// sidecar/src/harness/codex/server.ts
+var REQUEST_MS = 3e4;
+var OPEN_MS = 6e4;
+var SAMPLE_MS = 500;
+var OVERRIDES = [
+  "features.unbounded_connection_retries=false",
+  "shell_environment_policy.ignore_default_excludes=false"
+];
+var CodexServer = class _CodexServer {
+  constructor(options) {
+    this.options = options;
+    this.#requestMs = options.requestMs ?? REQUEST_MS;
+    this.#child = Child.start({
+      program: options.program,
+      args: ["app-server", ...OVERRIDES.flatMap((override) => ["-c", override])],
+      cwd: options.cwd,
+      env: options.env,
+      onLine: (line) => this.#line(line)
+    });
+    void this.#child.exited.then((exit) => this.#exited(exit));
+  }
+  options;
+  startedAt = Date.now();
+  /** Codex's version, as it states it at `initialize`. */
+  version = "unknown";
+  /** The newest reset times that Codex reported, of the account. */
+  rateLimits = null;
+  #child;
+  #pending = /* @__PURE__ */ new Map();
+  #listeners = /* @__PURE__ */ new Map();
+  /** Sub-agent thread → the thread that started it. */
+  #parents = /* @__PURE__ */ new Map();
+  #jobs = /* @__PURE__ */ new Set();
+  #requestMs;
+  #nextId = 0;
+  #fault = null;
+  #gone = null;
+  #swept = Promise.resolve([]);
+  #commands = 0;
+  #sampler = null;
+  /** Starts it and shakes hands; rejects never: a server that did not start is `gone`. */
+  static async start(options) {
+    const server = new _CodexServer(options);
+    const settled = await server.request("initialize", {
+      clientInfo: { name: "verbatim", title: "Verbatim", version: options.clientVersion },
+      // `thread/backgroundTerminals/clean` is experimental in 0.171.0.
+      capabilities: { experimentalApi: true, requestAttestation: false }
+    });
+    if (settled.kind === "result") {
+      try {
+        const { userAgent } = read(initialized, settled.result, "the answer to initialize");
+        server.version = /\/(\d+\.\d+\.\d+\S*)/.exec(userAgent)?.[1] ?? "unknown";
+        server.#child.write(JSON.stringify({ method: "initialized" }));
+        return server;
+      } catch (error) {
+        server.#distrust(error.message);
+      }
+    } else if (settled.kind === "refused") {
+      server.#distrust(`initialize was refused: ${settled.error.message}`);
+    }
+    await server.#child.exited;
+    await server.#swept;
+    return server;
+  }
+  /** Why it can take no more requests; null while it can. */
+  get gone() {
+    return this.#gone ?? this.#fault;
+  }
+  get pid() {
+    return this.#child.identity?.pid ?? null;
+  }
+  /** Threads that listen now. */
+  get threads() {
+    return this.#listeners.size;
+  }
+  /** Asks; resolves to how it went, and rejects never. */
+  request(method, params, timeoutMs = this.#requestMs) {
+    return new Promise((resolve3) => this.send(method, params, resolve3, timeoutMs));
+  }
+  /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
+  send(method, params, settle, timeoutMs = this.#requestMs) {
+    if (this.gone) {
+      settle({ kind: "gone", failure: this.gone });
+      return;
+    }
+    const id = this.#nextId++;
+    const timer = setTimeout(() => {
+      this.#pending.delete(id);
+      const seconds = Math.round(timeoutMs / 1e3);
+      settle({
+        kind: "gone",
+        failure: failure("protocol", `Codex did not answer ${method} within ${seconds} s.${this.#tail()}`)
+      });
+    }, timeoutMs);
+    this.#pending.set(id, (settled) => {
+      clearTimeout(timer);
+      settle(settled);
+    });
+    this.#child.write(JSON.stringify({ id, method, params }));
+  }
+  /** Hands a thread's notifications and requests to `listener` until it is called off. */
+  listen(thread, job, listener) {
+    this.#jobs.add(job);
+    this.#listeners.set(thread, listener);
+    return () => {
+      if (this.#listeners.get(thread) === listener) this.#listeners.delete(thread);
+    };
+  }
+  /** While a command runs, what it starts is recorded: call the result when it ended. */
+  commandRuns() {
+    this.#commands += 1;
+    this.#sampler ??= setInterval(() => this.#child.tree?.sample(), SAMPLE_MS);
+    this.#sampler.unref();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#commands -= 1;
+      if (this.#commands === 0 && this.#sampler) {
+        clearInterval(this.#sampler);
+        this.#sampler = null;
+      }
+    };
+  }
+  /** Kills what commands of this job left behind. Resolves to the survivors. */
+  killStrays(job) {
+    return killAll(() => this.#strays([job]));
+  }
+  /** Ends it and everything it started; resolves to the survivors. */
+  async close(reason = failure("crashed", "Codex was ended.")) {
+    this.#fault ??= reason;
+    const survivors = await this.#child.end(() => this.#strays([...this.#jobs]));
+    await this.#child.exited;
+    return [.../* @__PURE__ */ new Set([...survivors, ...await this.#swept])];
+  }
+  #strays(jobs) {
+    const since = this.#child.identity;
+    return since ? carrying(JOB_VARIABLE, jobs, since).filter((each) => each.pid !== since.pid) : [];
+  }
+  #line(line) {
+    if (line.trim() === "" || this.#fault) return;
+    try {
+      const frame = parseFrame(line);
+      switch (frame.kind) {
+        case "result":
+          this.#settle(frame.id, { kind: "result", result: frame.result });
+          return;
+        case "error":
+          this.#settle(frame.id, { kind: "refused", error: frame.error });
+          return;
+        case "request":
+          this.#answer(frame.id, frame.method, frame.params);
+          return;
+        case "notification":
+          this.#notified(frame.method, frame.params);
+          return;
+      }
+    } catch (error) {
+      if (!(error instanceof FrameFault)) throw error;
+      this.#distrust(error.message);
+    }
+  }
+  #settle(id, settled) {
+    const settle = this.#pending.get(id);
+    if (!settle) return;
+    this.#pending.delete(id);
+    settle(settled);
+  }
+  #answer(id, method, params) {
+    const { threadId } = addressOf(params);
+    const listener = threadId === null ? void 0 : this.#listeners.get(this.#rootOf(threadId));
+    const { reply } = listener ? listener.asked(method, params) : answerTo(method, params, null);
+    const body = reply.kind === "result" ? { id, result: reply.result } : { id, error: { code: reply.code, message: reply.message } };
+    this.#child.write(JSON.stringify(body));
+  }
+  #notified(method, params) {
+    if (method === "account/rateLimits/updated") {
+      const { rateLimits: limits } = read(rateLimits, params, method);
+      const { primary, secondary } = this.rateLimits ?? {};
+      this.rateLimits = { ...limits, primary: limits.primary ?? primary, secondary: limits.secondary ?? secondary };
+      return;
+    }
+    if (method === "thread/started") {
+      const { thread } = read(threadStarted, params, method);
+      if (thread.parentThreadId) this.#parents.set(thread.id, thread.parentThreadId);
+      return;
+    }
+    const address = addressOf(params);
+    if (address.threadId === null) {
+      for (const listener2 of this.#listeners.values()) listener2.notified(method, params, address);
+      return;
+    }
+    const root = this.#rootOf(address.threadId);
+    const listener = this.#listeners.get(root);
+    if (root === address.threadId) listener?.notified(method, params, address);
+    else listener?.descendant(method, params, address.threadId);
+  }
+  #rootOf(thread) {
+    let root = thread;
+    for (let parent = this.#parents.get(root); parent !== void 0; parent = this.#parents.get(root)) root = parent;
+    return root;
+  }
+  /** What it says cannot be relied on any more: every turn fails, and it is ended. */
+  #distrust(what) {
+    if (this.#fault) return;
+    this.#fault = failure(
+      "protocol",
+      `Codex sent ${what}`,
+      "Run `verbatim doctor`; Codex may have changed its protocol."
+    );
+    this.#fail(
+      this.#fault,
+      this.#child.end(() => this.#strays([...this.#jobs]))
+    );
+  }
+  #exited(exit) {
+    this.#gone = this.#fault ?? failure("crashed", this.#endedText(exit), "Send a message to go on: the thread is kept.");
+    if (this.#sampler) clearInterval(this.#sampler);
+    this.#sampler = null;
+    this.#swept = this.#child.sweep(() => this.#strays([...this.#jobs]), GRACE);
+    this.#fail(this.#gone, this.#swept);
+  }
+  #fail(reason, survivors) {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const settle of pending) settle({ kind: "gone", failure: reason });
+    const listeners = [...this.#listeners.values()];
+    this.#listeners.clear();
+    for (const listener of listeners) listener.ended(reason, survivors);
+  }
+  #endedText(exit) {
+    if (exit.fault) return `Codex (${this.options.program}) failed: ${exit.fault.message}`;
+    const how = exit.signal ? `was killed (${exit.signal})` : `ended with exit code ${exit.code}`;
+    return `codex app-server ${how}.${this.#tail()}`;
+  }
+  #tail() {
+    const tail = this.#child.stderr.lastLines(5, this.options.env);
+    return tail === "" ? "" : ` Its last words: ${tail}`;
+  }
+};
+
+// sidecar/src/harness/codex/thread.ts
+import { statSync as statSync4 } from "node:fs";
+
+// sidecar/src/harness/codex/tokens.ts
+var NONE = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+var TokenMeter = class {
+  /** Newest total of the thread; null when it is not known, which it is not right after a resume. */
+  #own;
+  #descendants = /* @__PURE__ */ new Map();
+  #start = null;
+  #startDescendants = /* @__PURE__ */ new Map();
+  #hasReport = false;
+  /** @param isNew A new thread starts at 0; a resumed one at what Codex reports. */
+  constructor(isNew) {
+    this.#own = isNew ? NONE : null;
+  }
+  /** Takes a total that Codex reported for the thread, in a turn or at a resume. */
+  own(total) {
+    this.#own = total;
+    this.#hasReport = true;
+  }
+  descendant(thread, total) {
+    this.#descendants.set(thread, total);
+    this.#hasReport = true;
+  }
+  begin() {
+    this.#start = this.#own;
+    this.#startDescendants = new Map(this.#descendants);
+    this.#hasReport = false;
+  }
+  /** The tokens since `begin`; null when nothing was reported, or nothing to subtract from is known. */
+  end() {
+    if (!this.#hasReport || !this.#start || !this.#own) return null;
+    const sums = { input: 0, cached: 0, output: 0 };
+    const add = (now, before) => {
+      sums.input += now.inputTokens - before.inputTokens;
+      sums.cached += now.cachedInputTokens - before.cachedInputTokens;
+      sums.output += now.outputTokens - before.outputTokens;
+    };
+    add(this.#own, this.#start);
+    for (const [thread, total] of this.#descendants) add(total, this.#startDescendants.get(thread) ?? NONE);
+    return sums;
+  }
+};
+
+// sidecar/src/harness/codex/answer.ts
+var AnswerRule = class {
+  /** Candidates, oldest first, one an item id. */
+  #held = /* @__PURE__ */ new Map();
+  #shown = /* @__PURE__ */ new Set();
+  /** The last message without a phase that was shown because work went on after it. */
+  #passed = null;
+  #completed = /* @__PURE__ */ new Map();
+  /** A message was completed; returns what is to be shown of it now. */
+  complete(message2) {
+    const { id, text: text2 } = message2;
+    if (text2.trim() !== "") this.#completed.set(id, text2);
+    const isFinal = message2.phase === "final_answer";
+    const isAnswerable = message2.delivery !== "async" && (isFinal || (message2.phase ?? null) === null);
+    if (!isAnswerable) return this.#show(id, text2);
+    if (text2.trim() === "") return [];
+    this.#held.delete(id);
+    this.#held.set(id, { id, text: text2, phase: isFinal ? "final_answer" : null });
+    return [];
+  }
+  /** Another item began: a message without a phase that came before it was commentary. */
+  workGoesOn(item) {
+    return [...this.#held.values()].filter((held) => held.phase === null && held.id !== item).flatMap((held) => {
+      this.#held.delete(held.id);
+      this.#passed = held;
+      return this.#show(held.id, held.text);
+    });
+  }
+  /** The turn ended: the answer, or null, and the messages that are not it and were not shown yet. */
+  end() {
+    const held = [...this.#held.values()];
+    const chosen = held.findLast((each) => each.phase === "final_answer") ?? held.findLast((each) => each.phase === null) ?? this.#passed;
+    const shown = held.filter((each) => each !== chosen).flatMap((each) => this.#show(each.id, each.text));
+    return { answer: chosen?.text ?? null, shown };
+  }
+  /** Every completed message with text, oldest first: what a failed turn has to show for itself. */
+  get partial() {
+    return [...this.#completed.values()];
+  }
+  #show(id, text2) {
+    if (text2.trim() === "" || this.#shown.has(id)) return [];
+    this.#shown.add(id);
+    return [text2];
+  }
+};
+
+// sidecar/src/harness/codex/output.ts
+var HEAD = 2e4;
+var TAIL = 1e4;
+var OUTPUT_LIMIT = HEAD + TAIL;
+function capped(text2, head = HEAD, tail = TAIL) {
+  if (text2.length <= head + tail) return { text: text2, omitted: 0 };
+  let headEnd = head;
+  if (isHigh(text2.charCodeAt(headEnd - 1)) && isLow(text2.charCodeAt(headEnd))) headEnd -= 1;
+  let tailStart = text2.length - tail;
+  if (isHigh(text2.charCodeAt(tailStart - 1)) && isLow(text2.charCodeAt(tailStart))) tailStart += 1;
+  const omitted = tailStart - headEnd;
+  const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
+  return { text: `${text2.slice(0, headEnd)}
+${note}
+${text2.slice(tailStart)}`, omitted };
+}
+var isHigh = (unit) => unit >= 55296 && unit <= 56319;
+var isLow = (unit) => unit >= 56320 && unit <= 57343;
+var SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh) -l?c (.*)$/s;
+function unwrapped(command) {
+  const word = SHELL.exec(command)?.[1];
+  if (word === void 0) return command;
+  return shellWord(word) ?? command;
+}
+function shellWord(word) {
+  let value = "";
+  let at = 0;
+  while (at < word.length) {
+    const char = word[at];
+    if (char === "'") {
+      const end = word.indexOf("'", at + 1);
+      if (end === -1) return null;
+      value += word.slice(at + 1, end);
+      at = end + 1;
+    } else if (char === '"') {
+      at += 1;
+      while (word[at] !== '"') {
+        if (at >= word.length) return null;
+        if (word[at] === "\\" && /["\\$`\n]/.test(word[at + 1] ?? "")) at += 1;
+        value += word[at];
+        at += 1;
+      }
+      at += 1;
+    } else if (char === "\\") {
+      if (at + 1 >= word.length) return null;
+      value += word[at + 1];
+      at += 2;
+    } else if (/[\s;&|<>()$`]/.test(char)) {
+      return null;
+    } else {
+      value += char;
+      at += 1;
+    }
+  }
+  return value;
+}
+
+// sidecar/src/harness/codex/events.ts
+var NO_ACTION = /* @__PURE__ */ new Set(["hookPrompt", "functionCallOutput", "plan", "enteredReviewMode", "exitedReviewMode"]);
+function actedOf(item) {
+  switch (item.type) {
+    case "commandExecution":
+      return {
+        action: { tool: "command", command: capped(unwrapped(item.command)).text, cwd: item.cwd },
+        result: result(item.status, {
+          output: item.aggregatedOutput ?? "",
+          exitCode: item.exitCode ?? null,
+          durationMs: item.durationMs ?? null
+        })
+      };
+    case "fileChange":
+      return { action: { tool: "edit", changes: item.changes.map(changeOf) }, result: result(item.status) };
+    case "mcpToolCall":
+      return {
+        action: { tool: "other", name: `${item.server}.${item.tool}`, input: textOf(item.arguments) },
+        result: result(item.status, {
+          output: item.error?.message ?? (item.result?.content ?? []).map(contentText).join("\n"),
+          durationMs: item.durationMs ?? null
+        })
+      };
+    case "dynamicToolCall":
+      return {
+        action: { tool: "other", name: item.tool, input: textOf(item.arguments) },
+        result: result(item.status, {
+          output: (item.contentItems ?? []).map(contentText).join("\n"),
+          durationMs: item.durationMs ?? null
+        })
+      };
+    case "collabAgentToolCall":
+      return {
+        action: {
+          tool: "other",
+          name: item.tool,
+          input: capped(item.prompt ?? item.receiverThreadIds.join(", ")).text
+        },
+        result: result(item.status, {
+          output: Object.entries(item.agentsStates ?? {}).map(([agent, state]) => [`${agent}: ${state.status}`, state.message ?? ""].filter(Boolean).join("\n")).join("\n")
+        })
+      };
+    case "subAgentActivity":
+      return {
+        action: { tool: "other", name: "sub-agent", input: `${item.agentPath}: ${item.kind}` },
+        result: result("completed")
+      };
+    case "webSearch":
+      return { action: { tool: "other", name: "web_search", input: item.query }, result: result("completed") };
+    case "imageView":
+      return { action: { tool: "other", name: "view_image", input: item.path }, result: result("completed") };
+    case "unknown":
+      if (NO_ACTION.has(item.name)) return null;
+      return { action: { tool: "other", name: item.name, input: "" }, result: result("completed") };
+    case "agentMessage":
+    case "reasoning":
+    case "userMessage":
+      return null;
+  }
+}
+var CUT_OFF = {
+  status: "interrupted",
+  exitCode: null,
+  output: "",
+  omitted: 0,
+  durationMs: null
+};
+function planSteps(plan) {
+  return plan.map(({ step, status }) => {
+    switch (status) {
+      case "completed":
+        return { step, status: "completed" };
+      case "inProgress":
+        return { step, status: "in_progress" };
+      default:
+        return { step, status: "pending" };
+    }
+  });
+}
+function result(status, fields = {}) {
+  const { text: text2, omitted } = capped(fields.output ?? "");
+  return {
+    status: statusOf(status),
+    exitCode: fields.exitCode ?? null,
+    output: text2,
+    omitted,
+    durationMs: fields.durationMs ?? null
+  };
+}
+function statusOf(status) {
+  switch (status) {
+    case "completed":
+      return "completed";
+    case "declined":
+      return "declined";
+    case "failed":
+      return "failed";
+    default:
+      return "interrupted";
+  }
+}
+function changeOf(change) {
+  const { text: text2, omitted } = capped(change.diff);
+  const { type } = change.kind;
+  return { path: change.path, change: type === "add" || type === "delete" ? type : "update", diff: text2, omitted };
+}
+function textOf(value) {
+  if (value === void 0 || value === null) return "";
+  return capped(typeof value === "string" ? value : JSON.stringify(value)).text;
+}
+function contentText(block) {
+  if (typeof block !== "object" || block === null) return String(block);
+  const { text: text2, type } = block;
+  return typeof text2 === "string" ? text2 : `[${typeof type === "string" ? type : "content"}]`;
+}
+
+// sidecar/src/harness/codex/turn.ts
+var INTERRUPT_MS = 5e3;
+var DRAIN_MS = 1e3;
+var CodexTurn = class {
+  constructor(context, input, onEvent) {
+    this.context = context;
+    this.input = input;
+    this.onEvent = onEvent;
+    this.#model = context.model;
+    this.end = new Promise((resolve3) => {
+      this.#resolve = resolve3;
+    });
+    this.#whenStarted = new Promise((resolve3) => {
+      this.#startedNow = resolve3;
+    });
+    context.meter.begin();
+    this.#hangUp = context.server.listen(context.thread, context.job, this);
+    this.#begin();
+  }
+  context;
+  input;
+  onEvent;
+  end;
+  #resolve;
+  /** Notifications that came before the turn's id was known. */
+  #early = [];
+  #id = null;
+  #isStarted = false;
+  #isStopWanted = false;
+  #verdict = null;
+  #isSettled = false;
+  #model;
+  #rule = new AnswerRule();
+  /** Actions under way: item id → what ends its recording. */
+  #open = /* @__PURE__ */ new Map();
+  #seen = /* @__PURE__ */ new Set();
+  #hasActed = false;
+  #lastRetry = null;
+  #watchdog = null;
+  #stopBound = null;
+  #drained = null;
+  #survivors = [];
+  #whenStarted;
+  #startedNow;
+  #hangUp;
+  /** The turn's id at Codex; null before it has one. */
+  get id() {
+    return this.#id;
+  }
+  get isOver() {
+    return this.#verdict !== null;
+  }
+  #begin() {
+    const { messages, cwd, effort, access } = this.input;
+    const { thread } = this.context;
+    this.#rearm();
+    this.context.server.send(
+      "turn/start",
+      {
+        threadId: thread,
+        clientUserMessageId: messages.at(-1)?.id,
+        input: messages.map(({ text: text2 }) => ({ type: "text", text: text2, text_elements: [] })),
+        cwd,
+        ...effort === null ? {} : { effort },
+        ...boundsOf(access, cwd)
+      },
+      (settled) => this.#begun(settled)
+    );
+  }
+  #begun(settled) {
+    switch (settled.kind) {
+      case "gone":
+        this.#decide({ kind: "failed", failure: settled.failure });
+        return;
+      case "refused":
+        this.#decide({ kind: "failed", failure: rpcFailure(settled.error, this.#known) });
+        return;
+      case "result": {
+        this.#guarded(() => {
+          this.#id = read(turnBegun, settled.result, "the answer to turn/start").turn.id;
+        });
+        const early = this.#early;
+        this.#early = [];
+        for (const { method, params, address } of early) this.notified(method, params, address);
+        return;
+      }
+    }
+  }
+  // --- what the server says ---
+  notified(method, params, address) {
+    if (this.#isSettled) return;
+    if (this.#id === null) {
+      this.#early.push({ method, params, address });
+      return;
+    }
+    if (address.turnId !== null && address.turnId !== this.#id) return;
+    this.#rearm();
+    this.#guarded(() => this.#take(method, params));
+  }
+  descendant(method, params, thread) {
+    if (this.#isSettled) return;
+    this.#rearm();
+    this.#guarded(() => {
+      if (method === "thread/tokenUsage/updated") {
+        this.context.meter.descendant(thread, read(tokenUsage, params, method).tokenUsage.total);
+      }
+    });
+  }
+  asked(method, params) {
+    const answered = answerTo(method, params, this.#isSettled ? null : this.input.access);
+    if (answered.shown) this.#emit({ kind: "approval", ...answered.shown });
+    return answered;
+  }
+  ended(reason, survivors) {
+    void survivors.then((left) => {
+      this.#survivors = left;
+      this.#decide(this.#isStopWanted ? { kind: "interrupted" } : { kind: "failed", failure: reason });
+    });
+  }
+  #take(method, params) {
+    switch (method) {
+      case "turn/started":
+        this.#isStarted = true;
+        this.#startedNow();
+        if (this.#isStopWanted) this.#sendInterrupt();
+        return;
+      case "item/started":
+        this.#itemStarted(params);
+        return;
+      case "item/completed":
+        this.#itemCompleted(params);
+        return;
+      case "turn/plan/updated": {
+        const { plan, explanation } = read(planUpdated, params, method);
+        this.#emit({ kind: "plan", steps: planSteps(plan), explanation: explanation ?? "" });
+        return;
+      }
+      case "thread/tokenUsage/updated":
+        this.context.meter.own(read(tokenUsage, params, method).tokenUsage.total);
+        return;
+      case "error": {
+        const { error, willRetry } = read(errorNotice, params, method);
+        if (!willRetry) return;
+        this.#lastRetry = error;
+        this.#emit(retryOf(error));
+        return;
+      }
+      case "warning":
+        this.#emit({ kind: "warning", text: read(warning, params, method).message });
+        return;
+      case "model/rerouted": {
+        const { fromModel, toModel } = read(rerouted, params, method);
+        this.#model = toModel;
+        this.#emit({ kind: "warning", text: `Codex answers with ${toModel} instead of ${fromModel}.` });
+        return;
+      }
+      case "turn/completed":
+        this.#completed(params);
+        return;
+      default:
+        return;
+    }
+  }
+  #itemStarted(params) {
+    const item = itemOf(params);
+    if (item.type === "userMessage") return;
+    this.#show(this.#rule.workGoesOn(item.id));
+    const acted = actedOf(item);
+    if (!acted || this.#open.has(item.id) || this.#seen.has(item.id)) return;
+    this.#hasActed = true;
+    const event = { kind: "action_started", item: item.id, action: acted.action };
+    this.#open.set(item.id, { event, over: this.context.server.commandRuns() });
+    this.#emit(event);
+    this.#rearm();
+  }
+  #itemCompleted(params) {
+    const item = itemOf(params);
+    switch (item.type) {
+      case "userMessage":
+        return;
+      case "agentMessage":
+        this.#show(this.#rule.complete(item));
+        return;
+      case "reasoning": {
+        const text2 = item.summary.filter((part) => part.trim() !== "").join("\n\n");
+        if (text2 !== "" && !this.#seen.has(item.id)) this.#emit({ kind: "reasoning", text: text2 });
+        this.#seen.add(item.id);
+        return;
+      }
+      default: {
+        const acted = actedOf(item);
+        if (!acted || this.#seen.has(item.id)) return;
+        if (!this.#open.has(item.id)) this.#itemStarted(params);
+        this.#seen.add(item.id);
+        this.#open.get(item.id)?.over();
+        this.#open.delete(item.id);
+        this.#emit({ kind: "action_completed", item: item.id, ...acted });
+        this.#rearm();
+        if (this.#open.size === 0) this.#drained?.();
+      }
+    }
+  }
+  #completed(params) {
+    const { turn } = read(turnCompleted, params, "turn/completed");
+    switch (turn.status) {
+      case "completed":
+        this.#decide(turn.error ? this.#failed(turn.error) : { kind: "completed" }, true);
+        return;
+      case "interrupted":
+        this.#decide(this.#verdictOnStop ?? { kind: "interrupted" });
+        return;
+      case "failed":
+        this.#decide(this.#verdictOnStop ?? this.#failed(turn.error));
+        return;
+      default:
+        throw new FrameFault(`turn/completed with the status ${turn.status}`);
+    }
+  }
+  #failed(error) {
+    return { kind: "failed", failure: turnFailure(error, this.#known) };
+  }
+  // --- what we do ---
+  /** Hands a message to the turn while it runs. */
+  async steer(message2) {
+    await Promise.race([this.#whenStarted, this.end]);
+    if (this.isOver || this.#id === null) return { kind: "no_turn" };
+    const settled = await this.context.server.request("turn/steer", {
+      threadId: this.context.thread,
+      expectedTurnId: this.#id,
+      clientUserMessageId: message2.id,
+      input: [{ type: "text", text: message2.text, text_elements: [] }]
+    });
+    return settled.kind === "result" ? { kind: "joined" } : { kind: "no_turn" };
+  }
+  /** Asks the turn to end, and resolves once it has: as interrupted, or as what it had become. */
+  async interrupt() {
+    this.#stop();
+    await this.end;
+  }
+  #stop() {
+    if (this.isOver || this.#isStopWanted) return;
+    this.#isStopWanted = true;
+    if (this.#isStarted) this.#sendInterrupt();
+    this.#stopBound = setTimeout(() => {
+      const reason = failure("crashed", "Codex was ended, for it did not stop a turn when told to.");
+      void this.context.server.close(reason).then((left) => {
+        this.#survivors = left;
+        this.#decide(this.#verdictOnStop ?? { kind: "interrupted" });
+      });
+    }, INTERRUPT_MS);
+  }
+  #sendInterrupt() {
+    this.context.server.send("turn/interrupt", { threadId: this.context.thread, turnId: this.#id }, () => {
+    });
+  }
+  // --- silence ---
+  /** Set when we stop the turn ourselves: what it ends as, unless it completed meanwhile. */
+  #verdictOnStop = null;
+  /** Something happened: silence counts from now, and only while nothing but the model can be working. */
+  #rearm() {
+    if (this.#watchdog) clearTimeout(this.#watchdog);
+    this.#watchdog = null;
+    if (this.isOver || this.#isStopWanted || this.#open.size > 0) return;
+    this.#watchdog = setTimeout(() => this.#stalled(), this.input.stallMs);
+  }
+  #stalled() {
+    const seconds = Math.round(this.input.stallMs / 1e3);
+    const isLimited = this.#lastRetry !== null && httpStatusOf(this.#lastRetry) === 429;
+    const kind = isLimited ? "rate_limit" : "stalled";
+    const last = this.#lastRetry ? ` Codex last said: ${this.#lastRetry.message}` : "";
+    this.#verdictOnStop = {
+      kind: "failed",
+      failure: failure(kind, `The model was silent for ${seconds} s.${last}`, hintFor(kind, this.#known))
+    };
+    this.#stop();
+  }
+  // --- the end ---
+  #decide(verdict, hasAnswer = false) {
+    if (this.#verdict) return;
+    this.#verdict = verdict;
+    if (this.#watchdog) clearTimeout(this.#watchdog);
+    if (this.#stopBound) clearTimeout(this.#stopBound);
+    this.#startedNow();
+    void this.#finish(verdict, hasAnswer);
+  }
+  async #finish(verdict, hasAnswer) {
+    const { server, thread, job } = this.context;
+    if (!server.gone) {
+      await server.request("thread/backgroundTerminals/clean", { threadId: thread }, 5e3);
+      await this.#drain();
+    }
+    const mayHaveLeft = this.#hasActed || verdict.kind !== "completed";
+    if (mayHaveLeft) this.#survivors = [.../* @__PURE__ */ new Set([...this.#survivors, ...await server.killStrays(job)])];
+    for (const { event, over } of this.#open.values()) {
+      over();
+      this.#emit({ kind: "action_completed", item: event.item, action: event.action, result: CUT_OFF });
+    }
+    this.#open.clear();
+    const ending = this.#ending(verdict, hasAnswer);
+    this.#isSettled = true;
+    this.#hangUp();
+    this.#resolve({ ending, tokens: this.#tokens(), model: this.#model, survivors: this.#survivors });
+  }
+  /** Items complete after `turn/completed` too (a command that was just cleaned away): they are waited for a moment. */
+  async #drain() {
+    if (this.#open.size === 0) return;
+    await new Promise((resolve3) => {
+      const timer = setTimeout(resolve3, DRAIN_MS);
+      this.#drained = () => {
+        clearTimeout(timer);
+        resolve3();
+      };
+    });
+  }
+  #ending(verdict, hasAnswer) {
+    const { answer: answer3, shown } = this.#rule.end();
+    if (verdict.kind === "completed" && hasAnswer) {
+      this.#show(shown);
+      return answer3 === null ? { kind: "empty" } : { kind: "completed", answer: answer3 };
+    }
+    this.#show(verdict.kind === "failed" ? [] : [...shown, ...answer3 === null ? [] : [answer3]]);
+    return verdict.kind === "failed" ? { kind: "failed", failure: verdict.failure, partial: this.#rule.partial } : { kind: "interrupted" };
+  }
+  #tokens() {
+    return this.context.meter.end();
+  }
+  get #known() {
+    return { rateLimits: this.context.server.rateLimits, model: this.#model };
+  }
+  /** A frame of this turn that cannot be read ends this turn, and no other. */
+  #guarded(take) {
+    try {
+      take();
+    } catch (error) {
+      if (!(error instanceof FrameFault)) throw error;
+      this.#verdictOnStop ??= {
+        kind: "failed",
+        failure: failure(
+          "protocol",
+          `Codex sent ${error.message}`,
+          "Run `verbatim doctor`; Codex may have changed its protocol."
+        )
+      };
+      this.#stop();
+    }
+  }
+  #show(texts) {
+    for (const text2 of texts) this.#emit({ kind: "message", text: text2 });
+  }
+  #emit(event) {
+    if (!this.#isSettled) this.onEvent(event);
+  }
+};
+function retryOf(error) {
+  const count = /(\d+)\/(\d+)/.exec(error.message);
+  return {
+    kind: "retry",
+    attempt: count ? Number(count[1]) : null,
+    of: count ? Number(count[2]) : null,
+    reason: error.additionalDetails ?? error.message
+  };
+}
+
+// sidecar/src/harness/codex/thread.ts
+var CodexThread = class _CodexThread {
+  constructor(servers, request, opened, meter) {
+    this.servers = servers;
+    this.request = request;
+    this.#server = opened.server;
+    this.#id = opened.id;
+    this.#model = opened.model;
+    this.#meter = meter;
+    this.#hasTurns = request.thread !== null;
+  }
+  servers;
+  request;
+  #server;
+  #id;
+  #model;
+  #turn = null;
+  #isRunning = false;
+  #isStopWanted = false;
+  #hasTurns;
+  #meter;
+  /** @throws HarnessError */
+  static async open(servers, request) {
+    checkFolder(request.cwd);
+    const meter = new TokenMeter(request.thread === null);
+    const server = await servers.current();
+    return new _CodexThread(servers, request, await load(servers, request, request.thread, server, meter), meter);
+  }
+  get id() {
+    return this.#id;
+  }
+  get model() {
+    return this.#model;
+  }
+  get harnessVersion() {
+    return this.#server.version;
+  }
+  async run(input, onEvent) {
+    if (this.#isRunning) {
+      return this.#failedEnd(failure("thread_busy", "A turn of this thread is under way.", "Wait for it to end."));
+    }
+    this.#isRunning = true;
+    this.#isStopWanted = false;
+    try {
+      const end = await this.#attempt(input, onEvent);
+      const { ending } = end;
+      if (ending.kind !== "failed" || ending.failure.kind !== "sign_in") return end;
+      if (!await this.#renewSignIn()) return end;
+      return await this.#attempt(input, onEvent);
+    } catch (error) {
+      if (error instanceof HarnessError) return this.#failedEnd(error.failure);
+      throw error;
+    } finally {
+      this.#isRunning = false;
+      this.#turn = null;
+    }
+  }
+  async #attempt(input, onEvent) {
+    checkInput(input);
+    checkFolder(input.cwd);
+    await this.#ready();
+    let signedIn = await this.servers.account.check(this.#server);
+    if (signedIn && await this.#renewSignIn()) signedIn = await this.servers.account.check(this.#server);
+    if (signedIn) throw new HarnessError(signedIn);
+    if (this.#isStopWanted) return { ...this.#failedEnd(null), ending: { kind: "interrupted" } };
+    const over = this.servers.turnBegan(this.#server);
+    try {
+      this.#hasTurns = true;
+      this.#turn = new CodexTurn(
+        { server: this.#server, thread: this.#id, job: this.request.job, model: this.#model, meter: this.#meter },
+        input,
+        onEvent
+      );
+      const end = await this.#turn.end;
+      this.#model = end.model;
+      return end;
+    } finally {
+      over();
+    }
+  }
+  /** Loads the thread into the server that is up, where the one it was in is gone. */
+  async #ready() {
+    if (!this.#server.gone) return;
+    const server = await this.servers.current();
+    const thread = this.#hasTurns ? this.#id : null;
+    if (thread === null) this.#meter = new TokenMeter(true);
+    const opened = await load(this.servers, this.request, thread, server, this.#meter);
+    this.#server = opened.server;
+    this.#id = opened.id;
+  }
+  /** Restarts the server when the sign-in changed since it started and nobody else uses it. */
+  async #renewSignIn() {
+    const { account: account2 } = this.servers;
+    if (!account2.hasChangedSince(this.#server.startedAt) || this.servers.turnsOn(this.#server) > 0) return false;
+    await this.servers.retire(this.#server);
+    await this.#ready();
+    return true;
+  }
+  async steer(message2) {
+    if (message2.text.trim() === "" || charactersOf([message2.text]) > INPUT_LIMIT) return { kind: "no_turn" };
+    const turn = this.#turn;
+    if (!turn) return { kind: "no_turn" };
+    const steering = await turn.steer(message2);
+    const next2 = this.#turn;
+    return steering.kind === "no_turn" && next2 && next2 !== turn ? await next2.steer(message2) : steering;
+  }
+  async interrupt() {
+    this.#isStopWanted = true;
+    await this.#turn?.interrupt();
+  }
+  async close() {
+    await this.interrupt();
+    const server = this.#server;
+    if (!server.gone) {
+      await server.request("thread/backgroundTerminals/clean", { threadId: this.#id }, 5e3);
+      await server.request("thread/unsubscribe", { threadId: this.#id }, 5e3);
+    }
+    return await server.killStrays(this.request.job);
+  }
+  #failedEnd(reason) {
+    const ending = {
+      kind: "failed",
+      failure: reason ?? failure("unknown", "The turn did not start."),
+      partial: []
+    };
+    return { ending, tokens: null, model: this.#model, survivors: [] };
+  }
+};
+async function load(servers, request, thread, server, meter) {
+  const variables = { ...servers.variables, [JOB_VARIABLE]: request.job };
+  const params = {
+    cwd: request.cwd,
+    approvalPolicy: "on-request",
+    approvalsReviewer: "user",
+    // Anything more would mark the folder as trusted in the user's config.toml and load the folder's own
+    // .codex/config.toml (measured on codex 0.171.0). Each turn carries its own sandbox policy.
+    sandbox: "read-only",
+    config: Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value])
+    ),
+    ...request.model === null ? {} : { model: request.model }
+  };
+  const hangUp = thread === null ? () => {
+  } : server.listen(thread, request.job, totals(meter));
+  try {
+    const settled = thread === null ? await server.request("thread/start", params, OPEN_MS) : await server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
+    const opened = read(threadOpened, resultOf(settled, server, request), "the answer to opening a thread");
+    return { id: opened.thread.id, model: opened.model, server };
+  } catch (error) {
+    if (error instanceof FrameFault) throw new HarnessError(failure("protocol", `Codex sent ${error.message}`));
+    throw error;
+  } finally {
+    hangUp();
+  }
+}
+function totals(meter) {
+  return {
+    notified: (method, params) => {
+      if (method === "thread/tokenUsage/updated") meter.own(read(tokenUsage, params, method).tokenUsage.total);
+    },
+    descendant: () => {
+    },
+    asked: (method, params) => answerTo(method, params, null),
+    ended: () => {
+    }
+  };
+}
+function resultOf(settled, server, request) {
+  switch (settled.kind) {
+    case "result":
+      return settled.result;
+    case "gone":
+      throw new HarnessError(settled.failure);
+    case "refused":
+      throw new HarnessError(
+        rpcFailure(settled.error, { rateLimits: server.rateLimits, model: request.model ?? "the default model" })
+      );
+  }
+}
+function checkFolder(cwd) {
+  let isFolder3 = false;
+  try {
+    isFolder3 = statSync4(cwd).isDirectory();
+  } catch {
+  }
+  if (!isFolder3) throw new HarnessError(failure("invalid_request", `The working folder ${cwd} does not exist.`));
+}
+function checkInput(input) {
+  const texts = input.messages.map((message2) => message2.text);
+  if (texts.every((text2) => text2.trim() === "")) {
+    throw new HarnessError(failure("invalid_request", "The message is empty."));
+  }
+  const length = charactersOf(texts);
+  if (length > INPUT_LIMIT) {
+    throw new HarnessError(
+      failure(
+        "invalid_request",
+        `The message has ${length} characters; Codex takes at most ${INPUT_LIMIT}.`,
+        "Put the text into a file of the working folder and name the file."
+      )
+    );
+  }
+}
+function charactersOf(texts) {
+  let count = 0;
+  for (const text2 of texts) {
+    count += text2.length;
+    if (text2.length > INPUT_LIMIT) for (const _ of text2.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) count -= 1;
+  }
+  return count;
+}
+
+// sidecar/src/harness/codex/harness.ts
+function codex(options) {
+  return new Codex(options);
+}
+var Codex = class {
+  constructor(options) {
+    this.options = options;
+    this.#env = childEnvironment({ parent: options.env, keys: ["openai"], sidecar: options.sidecar });
+    this.account = new Account(this.#env);
+    this.variables = {
+      [SIDECAR_VARIABLE]: options.sidecar,
+      [DEPTH_VARIABLE]: this.#env[DEPTH_VARIABLE] ?? "1"
+    };
+  }
+  options;
+  name = "codex";
+  account;
+  variables;
+  #env;
+  #starting = null;
+  #servers = /* @__PURE__ */ new Set();
+  #turns = /* @__PURE__ */ new Map();
+  async detect() {
+    const program = findCodex(this.options.env, this.options.program);
+    if (program.kind === "missing") return { kind: "missing", lookedFor: program.lookedFor, install: INSTALL };
+    const version2 = await versionOf(program.path, this.#env);
+    if (version2 === null) {
+      return { kind: "missing", lookedFor: `${program.path}, which does not answer --version`, install: INSTALL };
+    }
+    const up = await this.#starting;
+    const server = up && !up.gone ? up : await this.#start(program.path);
+    const signedIn = server.gone ? "unknown" : await this.account.state(server);
+    if (server !== up) await this.retire(server);
+    return { kind: "found", version: version2, program: program.path, signedIn };
+  }
+  async open(request) {
+    if (request.model !== null && request.thread === null) {
+      const unknown2 = await checkModel(await this.current(), request.model, request.cwd);
+      if (unknown2) throw new HarnessError(unknown2);
+    }
+    return await CodexThread.open(this, request);
+  }
+  async current() {
+    for (let starting = this.#starting; starting !== null; starting = this.#starting) {
+      const server2 = await starting;
+      if (!server2.gone) return server2;
+      if (this.#starting === starting) this.#starting = null;
+    }
+    const program = findCodex(this.options.env, this.options.program);
+    if (program.kind === "missing") {
+      throw new HarnessError(
+        failure("not_installed", `Codex was not found: looked for ${program.lookedFor}.`, `Run \`${INSTALL}\`.`)
+      );
+    }
+    this.#starting = this.#start(program.path);
+    const server = await this.#starting;
+    if (server.gone) throw new HarnessError(server.gone);
+    return server;
+  }
+  async #start(program) {
+    const server = await CodexServer.start({
+      program,
+      env: this.#env,
+      cwd: this.#env.HOME || homedir2(),
+      clientVersion: this.options.version
+    });
+    this.#servers.add(server);
+    return server;
+  }
+  async retire(server) {
+    const survivors = await server.close();
+    this.#servers.delete(server);
+    return survivors;
+  }
+  turnsOn(server) {
+    return this.#turns.get(server) ?? 0;
+  }
+  turnBegan(server) {
+    this.#turns.set(server, this.turnsOn(server) + 1);
+    return () => {
+      const left = this.turnsOn(server) - 1;
+      if (left > 0) this.#turns.set(server, left);
+      else this.#turns.delete(server);
+    };
+  }
+  async close() {
+    const survivors = await Promise.all([...this.#servers].map((server) => this.retire(server)));
+    return [...new Set(survivors.flat())];
+  }
+};
+async function versionOf(program, env) {
+  try {
+    const { stdout } = await promisify(execFile)(program, ["--version"], { env, timeout: 1e4, windowsHide: true });
+    return /(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
 // sidecar/src/harness/registry.ts
 var MAKERS = {
-  codex: () => {
-    throw new Error("codex is not wired");
-  }
+  codex: ({ env, sidecar }) => codex({ env, sidecar, version: VERSION })
 };
 var Harnesses = class {
   constructor(context) {
@@ -84,16 +3767,6 @@ function mayJoin(mode, turn) {
 // sidecar/src/job/job.ts
 import { stat } from "node:fs/promises";
 
-// sidecar/src/harness/contract.ts
-var HarnessError = class extends Error {
-  constructor(failure) {
-    super(failure.message);
-    this.failure = failure;
-    this.name = "HarnessError";
-  }
-  failure;
-};
-
 // sidecar/src/job/outcome.ts
 async function outcomeOf(ending, store) {
   switch (ending.kind) {
@@ -102,8 +3775,8 @@ async function outcomeOf(ending, store) {
       try {
         return { kind: "completed", answer: await store(ending.answer) };
       } catch (error) {
-        const message = `the answer could not be stored: ${messageOf(error)}`;
-        return { kind: "failed", failure: { kind: "unknown", status: "failed", message }, partial: [ending.answer] };
+        const message2 = `the answer could not be stored: ${messageOf2(error)}`;
+        return { kind: "failed", failure: { kind: "unknown", status: "failed", message: message2 }, partial: [ending.answer] };
       }
     case "empty":
       return { kind: "empty" };
@@ -117,36 +3790,9 @@ async function outcomeOf(ending, store) {
 }
 function failureOf(error) {
   if (error instanceof HarnessError) return error.failure;
-  return { kind: "unknown", status: "failed", message: messageOf(error) };
+  return { kind: "unknown", status: "failed", message: messageOf2(error) };
 }
-function losesThread(ending) {
-  if (ending.kind !== "failed") return false;
-  switch (ending.failure.kind) {
-    case "crashed":
-    case "protocol":
-    case "stalled":
-    case "thread_lost":
-    case "thread_busy":
-    case "not_installed":
-    case "no_runtime":
-    case "sign_in":
-    case "unknown":
-      return true;
-    case "quota":
-    case "rate_limit":
-    case "capacity":
-    case "context_window":
-    case "model":
-    case "policy":
-    case "permission":
-    case "network":
-    case "invalid_request":
-      return false;
-    default:
-      return ending.failure.kind;
-  }
-}
-function messageOf(error) {
+function messageOf2(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -304,19 +3950,19 @@ var Job = class {
     return isBusy(this.#state);
   }
   view() {
-    const { record } = this.#journal;
+    const { record: record2 } = this.#journal;
     return {
-      id: record.id,
-      harness: record.harness,
-      harnessVersion: record.harnessVersion,
-      agent: record.agent,
-      model: record.model,
-      thread: this.#thread?.id ?? record.thread,
-      cwd: record.cwd,
+      id: record2.id,
+      harness: record2.harness,
+      harnessVersion: record2.harnessVersion,
+      agent: record2.agent,
+      model: record2.model,
+      thread: this.#thread?.id ?? record2.thread,
+      cwd: record2.cwd,
       status: this.isBusy ? "running" : "idle",
       turns: this.#state.turn,
       lastSeq: this.#journal.lastSeq,
-      createdAt: record.createdAt
+      createdAt: record2.createdAt
     };
   }
   /**
@@ -324,17 +3970,17 @@ var Job = class {
    * Resolves to what became of it, which for a running turn waits for the harness's word; throws where the
    * message could not be kept.
    */
-  send(message, mode) {
-    if (this.#journal.hasMessage(message.id)) return Promise.resolve("duplicate");
-    this.#journal.accept(message, mode);
+  send(message2, mode) {
+    if (this.#journal.hasMessage(message2.id)) return Promise.resolve("duplicate");
+    this.#journal.accept(message2, mode);
     this.#fault = null;
     const steerable = this.#current === null || mayJoin(mode, this.#current.access.level);
     if (this.#state.phase === "idle") {
-      this.#apply({ kind: "message", id: message.id, steerable });
+      this.#apply({ kind: "message", id: message2.id, steerable });
       return Promise.resolve("started");
     }
-    const disposition = new Promise((resolve) => this.#steers.set(message.id, resolve));
-    this.#apply({ kind: "message", id: message.id, steerable });
+    const disposition = new Promise((resolve3) => this.#steers.set(message2.id, resolve3));
+    this.#apply({ kind: "message", id: message2.id, steerable });
     return disposition;
   }
   /** Ends the running turn, if there is one; resolves once its end is recorded. Messages that wait stay. */
@@ -359,9 +4005,9 @@ var Job = class {
    * The events after number `after`. Holds until there is one, the job is idle, `waitMs` is over or `signal`
    * aborts, whichever is first.
    */
-  async events(after, waitMs, signal) {
+  async events(after, waitMs, signal2) {
     const isReady = () => this.#journal.lastSeq > after || !this.isBusy || this.#isClosed || this.#fault !== null;
-    if (!isReady() && waitMs > 0) await this.#until(isReady, waitMs, signal);
+    if (!isReady() && waitMs > 0) await this.#until(isReady, waitMs, signal2);
     if (this.#fault !== null && this.#journal.lastSeq <= after) throw this.#fault;
     return { events: this.#isClosed ? [] : this.#journal.eventsAfter(after), job: this.view() };
   }
@@ -418,10 +4064,10 @@ var Job = class {
     }
   }
   async #ensureThread() {
-    const { record } = this.#journal;
-    if (!await isFolder(record.cwd)) throw new HarnessError(goneFolder(record.cwd));
+    const { record: record2 } = this.#journal;
+    if (!await isFolder2(record2.cwd)) throw new HarnessError(goneFolder(record2.cwd));
     if (this.#thread !== null) return this.#thread;
-    this.#opening ??= this.#harness.open({ job: record.id, thread: record.thread, cwd: record.cwd, model: record.requestedModel }).finally(() => {
+    this.#opening ??= this.#harness.open({ job: record2.id, thread: record2.thread, cwd: record2.cwd, model: record2.requestedModel }).finally(() => {
       this.#opening = null;
     });
     this.#thread = await this.#opening;
@@ -430,14 +4076,14 @@ var Job = class {
   async #runTurn(turn, ids) {
     const thread = this.#thread;
     if (thread === null) throw new Error("a turn began without a thread");
-    const { record } = this.#journal;
+    const { record: record2 } = this.#journal;
     const messages = ids.map((id) => this.#journal.message(id));
     const current = {
       turn,
       startedAt: this.#startedAt,
       access: accessOfTurn(
-        record.access,
-        messages.map((message) => message.mode)
+        record2.access,
+        messages.map((message2) => message2.mode)
       ),
       files: /* @__PURE__ */ new Set(),
       end: null,
@@ -460,11 +4106,11 @@ var Job = class {
       this.#append(turn, { kind: "turn_started", messages: ids });
       const end = await thread.run(
         {
-          messages: messages.map(({ id, text }) => ({ id, text })),
+          messages: messages.map(({ id, text: text2 }) => ({ id, text: text2 })),
           access: current.access,
-          cwd: record.cwd,
-          effort: record.effort,
-          stallMs: record.stallMs
+          cwd: record2.cwd,
+          effort: record2.effort,
+          stallMs: record2.stallMs
         },
         (event) => this.#onEvent(current, event)
       );
@@ -491,8 +4137,8 @@ var Job = class {
     let joined = false;
     try {
       if (thread !== null && current !== null) {
-        const { text } = this.#journal.message(id);
-        joined = (await thread.steer({ id, text })).kind === "joined";
+        const { text: text2 } = this.#journal.message(id);
+        joined = (await thread.steer({ id, text: text2 })).kind === "joined";
       }
     } catch (error) {
       this.#log("warning", `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
@@ -545,10 +4191,10 @@ var Job = class {
   }
   async #closeThread(thread) {
     let timer;
-    const given = new Promise((resolve) => {
+    const given = new Promise((resolve3) => {
       timer = setTimeout(() => {
         this.#log("error", `job ${this.id}: the harness's thread ${thread.id} did not close in time`);
-        resolve([]);
+        resolve3([]);
       }, this.#limits.closeMs);
     });
     try {
@@ -568,11 +4214,6 @@ var Job = class {
     const outcome = await outcomeOf(end.ending, (answer3) => this.#journal.storeAnswer(turn, answer3));
     const model = end.model || this.#journal.record.model;
     if (model !== this.#journal.record.model) this.#keep(() => this.#journal.update({ model }));
-    if (losesThread(end.ending) && this.#thread !== null) {
-      const thread = this.#thread;
-      this.#thread = null;
-      await this.#closeThread(thread);
-    }
     this.#append(turn, {
       kind: "turn_ended",
       outcome,
@@ -586,14 +4227,14 @@ var Job = class {
     this.#apply({ kind: "recorded", turn });
   }
   #recordUnstarted({ turn, why, messages }) {
-    const failure = this.#openFailure ?? { kind: "unknown", status: "failed", message: "the turn did not start" };
+    const failure3 = this.#openFailure ?? { kind: "unknown", status: "failed", message: "the turn did not start" };
     this.#openFailure = null;
     const model = this.#journal.record.model;
     this.#keep(() => this.#journal.update({ turns: turn }));
     this.#append(turn, { kind: "turn_started", messages });
     this.#append(turn, {
       kind: "turn_ended",
-      outcome: why === "stopped" ? { kind: "interrupted" } : { kind: "failed", failure, partial: [] },
+      outcome: why === "stopped" ? { kind: "interrupted" } : { kind: "failed", failure: failure3, partial: [] },
       tokens: null,
       model,
       durationMs: this.#now() - this.#startedAt,
@@ -618,10 +4259,10 @@ var Job = class {
     }
   }
   #settleSteer(id, disposition) {
-    const resolve = this.#steers.get(id);
-    if (resolve === void 0) return;
+    const resolve3 = this.#steers.get(id);
+    if (resolve3 === void 0) return;
     this.#steers.delete(id);
-    resolve(disposition);
+    resolve3(disposition);
   }
   #later(current, ms, work) {
     const timer = setTimeout(work, ms);
@@ -631,21 +4272,21 @@ var Job = class {
   #changed() {
     for (const watcher of [...this.#watchers]) watcher();
   }
-  async #until(isSo, ms, signal) {
-    if (isSo() || signal?.aborted) return;
-    await new Promise((resolve) => {
+  async #until(isSo, ms, signal2) {
+    if (isSo() || signal2?.aborted) return;
+    await new Promise((resolve3) => {
       let timer;
       const done = () => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", done);
+        signal2?.removeEventListener("abort", done);
         this.#watchers.delete(look);
-        resolve();
+        resolve3();
       };
       const look = () => {
         if (isSo()) done();
       };
       if (ms !== void 0) timer = setTimeout(done, ms);
-      signal?.addEventListener("abort", done, { once: true });
+      signal2?.addEventListener("abort", done, { once: true });
       this.#watchers.add(look);
     });
   }
@@ -661,7 +4302,7 @@ function goneFolder(cwd) {
     hint: "Make it again, or spawn the agent in another folder."
   };
 }
-async function isFolder(path) {
+async function isFolder2(path) {
   try {
     return (await stat(path)).isDirectory();
   } catch {
@@ -678,35 +4319,35 @@ function jobIdOf(session, agent) {
   for (const byte of digest2.subarray(0, 20)) id += ALPHABET[byte & 31];
   return id;
 }
-function isJobId(text) {
-  return JOB_ID.test(text);
+function isJobId(text2) {
+  return JOB_ID.test(text2);
 }
 
 // sidecar/src/job/journal.ts
 import { lstatSync as lstatSync2 } from "node:fs";
-import { join as join6 } from "node:path";
+import { join as join10 } from "node:path";
 
 // sidecar/src/job/answers.ts
 import { createHash as createHash2 } from "node:crypto";
-import { join as join2 } from "node:path";
+import { join as join6 } from "node:path";
 
 // sidecar/src/job/private-files.ts
 import {
   chmodSync,
   closeSync,
-  constants,
+  constants as constants2,
   fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  readFileSync as readFileSync3,
   renameSync,
   rmSync,
   writeFileSync
 } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname as dirname3, join as join5 } from "node:path";
 var UnsafePathError = class extends Error {
   constructor(path, why) {
     super(`${path} ${why}`);
@@ -717,7 +4358,7 @@ var UnsafePathError = class extends Error {
   path;
   why;
 };
-var NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+var NO_FOLLOW = constants2.O_NOFOLLOW ?? 0;
 function ensurePrivateFolder(path) {
   mkdirSync(path, { recursive: true, mode: 448 });
   checkPrivateFolder(path);
@@ -750,9 +4391,9 @@ function openPrivate(path, flags) {
   }
 }
 function readPrivate(path) {
-  const descriptor = openPrivate(path, constants.O_RDONLY);
+  const descriptor = openPrivate(path, constants2.O_RDONLY);
   try {
-    return readFileSync(descriptor);
+    return readFileSync3(descriptor);
   } finally {
     closeSync(descriptor);
   }
@@ -760,7 +4401,7 @@ function readPrivate(path) {
 function writeAtomic(path, bytes) {
   const draft = draftOf(path);
   rmSync(draft, { force: true });
-  const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  const descriptor = openPrivate(draft, constants2.O_WRONLY | constants2.O_CREAT | constants2.O_EXCL);
   try {
     writeFileSync(descriptor, bytes);
     fsyncSync(descriptor);
@@ -772,7 +4413,7 @@ function writeAtomic(path, bytes) {
 async function writeAtomicLarge(path, bytes) {
   const draft = draftOf(path);
   await rm(draft, { force: true });
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+  const flags = constants2.O_WRONLY | constants2.O_CREAT | constants2.O_EXCL | NO_FOLLOW;
   const handle = await open(draft, flags, 384);
   try {
     await handle.writeFile(bytes);
@@ -782,7 +4423,7 @@ async function writeAtomicLarge(path, bytes) {
   }
   await rename(draft, path);
   if (process.platform === "win32") return;
-  const folder = await open(dirname(path), constants.O_RDONLY);
+  const folder = await open(dirname3(path), constants2.O_RDONLY);
   try {
     await folder.sync();
   } finally {
@@ -793,23 +4434,23 @@ function codeOf(error) {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 function draftOf(path) {
-  return join(dirname(path), `.${basename(path)}.${process.pid}.draft`);
+  return join5(dirname3(path), `.${basename(path)}.${process.pid}.draft`);
 }
 function checkOwner(path, uid) {
-  const own = process.getuid?.();
-  if (own !== void 0 && uid !== own) {
-    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own})`);
+  const own2 = process.getuid?.();
+  if (own2 !== void 0 && uid !== own2) {
+    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own2})`);
   }
 }
 
 // sidecar/src/job/answers.ts
 function answerFile(folder, turn) {
-  return join2(folder, "answers", String(turn));
+  return join6(folder, "answers", String(turn));
 }
-async function storeAnswer(folder, turn, text) {
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.toString("utf8") !== text) {
-    await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text), "utf8"));
+async function storeAnswer(folder, turn, text2) {
+  const bytes = Buffer.from(text2, "utf8");
+  if (bytes.toString("utf8") !== text2) {
+    await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text2), "utf8"));
   }
   await writeAtomicLarge(answerFile(folder, turn), bytes);
   return { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
@@ -821,8 +4462,8 @@ function readAnswer(folder, turn) {
   const bytes = readAnswerBytes(folder, turn);
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
-  const text = json === null ? bytes.toString("utf8") : JSON.parse(json.toString("utf8"));
-  return { turn, text, bytes: bytes.length, sha256: sha256Of(bytes) };
+  const text2 = json === null ? bytes.toString("utf8") : JSON.parse(json.toString("utf8"));
+  return { turn, text: text2, bytes: bytes.length, sha256: sha256Of(bytes) };
 }
 function answerRecord(folder, turn) {
   const bytes = readAnswerBytes(folder, turn);
@@ -844,8 +4485,8 @@ function sha256Of(bytes) {
 }
 
 // sidecar/src/job/event-log.ts
-import { closeSync as closeSync2, constants as constants2, fstatSync as fstatSync2, ftruncateSync, readSync, writeSync } from "node:fs";
-import { dirname as dirname2, join as join3 } from "node:path";
+import { closeSync as closeSync2, constants as constants3, fstatSync as fstatSync2, ftruncateSync, readSync, writeSync } from "node:fs";
+import { dirname as dirname4, join as join7 } from "node:path";
 var KEPT_EVENTS = 32;
 var KEPT_CHARACTERS = 512 * 1024;
 var PAGE_BYTES = 4 * 1024 * 1024;
@@ -866,7 +4507,7 @@ var EventLog = class _EventLog {
    * never published, for an event is published only once its line is whole.
    */
   static open(path, onEvent) {
-    const descriptor = openPrivate(path, constants2.O_RDWR | constants2.O_CREAT | constants2.O_APPEND);
+    const descriptor = openPrivate(path, constants3.O_RDWR | constants3.O_CREAT | constants3.O_APPEND);
     try {
       const { size } = fstatSync2(descriptor);
       const offsets = [0];
@@ -879,7 +4520,7 @@ var EventLog = class _EventLog {
       });
       const good = offsets[offsets.length - 1] ?? 0;
       if (good < size) {
-        setAside(descriptor, good, size, join3(dirname2(path), "events.damaged"));
+        setAside(descriptor, good, size, join7(dirname4(path), "events.damaged"));
         ftruncateSync(descriptor, good);
       }
       return new _EventLog(descriptor, offsets);
@@ -972,7 +4613,7 @@ function eventIn(line, seq) {
 function setAside(descriptor, from, to, path) {
   const bytes = Buffer.alloc(to - from);
   readWhole(descriptor, bytes, from);
-  const target = openPrivate(path, constants2.O_WRONLY | constants2.O_CREAT | constants2.O_APPEND);
+  const target = openPrivate(path, constants3.O_WRONLY | constants3.O_CREAT | constants3.O_APPEND);
   try {
     writeWhole(target, Buffer.concat([bytes, Buffer.from("\n")]));
   } finally {
@@ -984,11 +4625,11 @@ function writeWhole(descriptor, bytes) {
   while (written < bytes.length) written += writeSync(descriptor, bytes, written);
 }
 function readWhole(descriptor, bytes, position) {
-  let read = 0;
-  while (read < bytes.length) {
-    const count = readSync(descriptor, bytes, read, bytes.length - read, position + read);
+  let read2 = 0;
+  while (read2 < bytes.length) {
+    const count = readSync(descriptor, bytes, read2, bytes.length - read2, position + read2);
     if (count === 0) throw new Error("the event log is shorter than it was: something else changed it");
-    read += count;
+    read2 += count;
   }
 }
 
@@ -1009,60 +4650,8 @@ function deep(value, mask2) {
 }
 
 // sidecar/src/job/owner.ts
-import { closeSync as closeSync3, constants as constants3, linkSync, renameSync as renameSync2, rmSync as rmSync2, writeFileSync as writeFileSync2 } from "node:fs";
-import { join as join4 } from "node:path";
-
-// sidecar/src/process/table.ts
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync as readFileSync2 } from "node:fs";
-var IS_LINUX = process.platform === "linux";
-function processTable() {
-  if (IS_LINUX) {
-    return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map((name) => entryOf(Number(name))).filter((entry) => entry !== null);
-  }
-  if (process.platform === "win32") return [];
-  return psTable();
-}
-function entryOf(pid) {
-  if (!IS_LINUX) return processTable().find((entry) => entry.pid === pid) ?? null;
-  try {
-    return parseStat(readFileSync2(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return null;
-  }
-}
-function isAlive(identity) {
-  const entry = entryOf(identity.pid);
-  return entry !== null && !entry.isZombie && entry.startTime === identity.startTime;
-}
-function parseStat(stat2) {
-  const open2 = stat2.indexOf("(");
-  const close = stat2.lastIndexOf(")");
-  if (open2 === -1 || close === -1) return null;
-  const rest = stat2.slice(close + 2).split(" ");
-  const [state, parent] = rest;
-  const startTime = rest[19];
-  if (state === void 0 || parent === void 0 || startTime === void 0) return null;
-  return {
-    pid: Number(stat2.slice(0, open2)),
-    parent: Number(parent),
-    startTime,
-    isZombie: state === "Z" || state === "X",
-    name: stat2.slice(open2 + 1, close)
-  };
-}
-function psTable() {
-  const text = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,comm="], {
-    encoding: "utf8",
-    env: { ...process.env, LC_ALL: "C" }
-  });
-  return text.split("\n").flatMap((line) => {
-    const found = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/.exec(line);
-    if (!found) return [];
-    const [, pid, parent, state, startTime, name] = found;
-    return [{ pid: Number(pid), parent: Number(parent), startTime, isZombie: state.startsWith("Z"), name }];
-  });
-}
+import { closeSync as closeSync3, constants as constants4, linkSync, renameSync as renameSync2, rmSync as rmSync2, writeFileSync as writeFileSync2 } from "node:fs";
+import { join as join8 } from "node:path";
 
 // sidecar/src/shape.ts
 var ShapeError = class extends Error {
@@ -1088,7 +4677,7 @@ function onlyFields(fields, known, parent = "") {
     }
   }
 }
-function textOf(fields, name, rule, parent = "") {
+function textOf2(fields, name, rule, parent = "") {
   const value = fields[name];
   const field = `${parent}${name}`;
   if (value === void 0) throw new ShapeError(field, "is missing");
@@ -1103,10 +4692,10 @@ function textOf(fields, name, rule, parent = "") {
   return value;
 }
 function optionalTextOf(fields, name, rule, parent = "") {
-  return fields[name] === void 0 ? void 0 : textOf(fields, name, rule, parent);
+  return fields[name] === void 0 ? void 0 : textOf2(fields, name, rule, parent);
 }
 function choiceOf(fields, name, choices, parent = "") {
-  const value = textOf(fields, name, { max: 200 }, parent);
+  const value = textOf2(fields, name, { max: 200 }, parent);
   const found = choices.find((choice) => choice === value);
   if (found === void 0) {
     throw new ShapeError(`${parent}${name}`, `must be one of ${choices.join(", ")}; it is ${JSON.stringify(value)}`);
@@ -1153,9 +4742,9 @@ function sidecarId({ pid, startTime }) {
   return `${pid}-${startTime.replace(/[^A-Za-z0-9]+/g, "_")}`;
 }
 function takeJob(folder, job, self) {
-  const path = join4(folder, "owner");
+  const path = join8(folder, "owner");
   for (let attempt = 0; attempt < 20; attempt++) {
-    if (claim(path, self)) return;
+    if (claim2(path, self)) return;
     const owner = readOwner(path);
     if (owner === null) continue;
     if (owner.pid === self.pid && owner.startTime === self.startTime) return;
@@ -1165,7 +4754,7 @@ function takeJob(folder, job, self) {
   throw new Error(`cannot take job ${job}: ${path} changes hands again and again`);
 }
 function letJobGo(folder, self) {
-  const path = join4(folder, "owner");
+  const path = join8(folder, "owner");
   const owner = readOwner(path);
   if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync2(path, { force: true });
 }
@@ -1178,10 +4767,10 @@ function isOwnerAlive(owner) {
     return codeOf(error) === "EPERM";
   }
 }
-function claim(path, self) {
+function claim2(path, self) {
   const draft = `${path}.${self.pid}`;
   rmSync2(draft, { force: true });
-  const descriptor = openPrivate(draft, constants3.O_WRONLY | constants3.O_CREAT | constants3.O_EXCL);
+  const descriptor = openPrivate(draft, constants4.O_WRONLY | constants4.O_CREAT | constants4.O_EXCL);
   try {
     writeFileSync2(descriptor, JSON.stringify({ pid: self.pid, startTime: self.startTime }));
   } finally {
@@ -1215,15 +4804,15 @@ function removeDead(path, dead, self) {
   }
 }
 function readOwner(path) {
-  let text;
+  let text2;
   try {
-    text = readPrivate(path).toString("utf8");
+    text2 = readPrivate(path).toString("utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
   try {
-    const fields = objectOf(JSON.parse(text), "owner");
+    const fields = objectOf(JSON.parse(text2), "owner");
     return { pid: Number(fields.pid), startTime: String(fields.startTime) };
   } catch {
     return { pid: 0, startTime: "damaged" };
@@ -1232,39 +4821,39 @@ function readOwner(path) {
 
 // sidecar/src/job/record.ts
 var RECORD_VERSION = 1;
-function recordOf(text, id) {
-  const fields = objectOf(JSON.parse(text), "state.json");
-  const version = countOf(fields, "version", 1, 1e6);
-  if (version !== RECORD_VERSION) {
-    throw new ShapeError("version", `is ${version}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
+function recordOf(text2, id) {
+  const fields = objectOf(JSON.parse(text2), "state.json");
+  const version2 = countOf(fields, "version", 1, 1e6);
+  if (version2 !== RECORD_VERSION) {
+    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
   }
   if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
   const word = { max: 4096 };
   return {
-    version,
+    version: version2,
     id,
     harness: choiceOf(fields, "harness", HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, "harnessVersion"),
-    agent: textOf(fields, "agent", word),
-    session: textOf(fields, "session", word),
-    cwd: textOf(fields, "cwd", word),
-    requestedModel: fields.requestedModel === null ? null : textOf(fields, "requestedModel", word),
+    agent: textOf2(fields, "agent", word),
+    session: textOf2(fields, "session", word),
+    cwd: textOf2(fields, "cwd", word),
+    requestedModel: fields.requestedModel === null ? null : textOf2(fields, "requestedModel", word),
     model: possiblyEmpty(fields.model, "model"),
-    effort: fields.effort === null ? null : textOf(fields, "effort", word),
+    effort: fields.effort === null ? null : textOf2(fields, "effort", word),
     stallMs: countOf(fields, "stallMs", 1, Number.MAX_SAFE_INTEGER),
     thread: fields.thread === null ? null : optionalTextOf(fields, "thread", word) ?? null,
     access: choiceOf(fields, "access", ["read_only", "workspace_write", "full"]),
     turns: countOf(fields, "turns", 0, Number.MAX_SAFE_INTEGER),
     createdAt: countOf(fields, "createdAt", 0, Number.MAX_SAFE_INTEGER),
     updatedAt: countOf(fields, "updatedAt", 0, Number.MAX_SAFE_INTEGER),
-    messages: listOf(fields.messages, "messages", messageOf2),
+    messages: listOf(fields.messages, "messages", messageOf3),
     deliveries: listOf(fields.deliveries, "deliveries", deliveryOf)
   };
 }
-function messageOf2(value, field) {
+function messageOf3(value, field) {
   const fields = objectOf(value, field);
   return {
-    id: textOf(fields, "id", { max: 128 }, `${field}.`),
+    id: textOf2(fields, "id", { max: 128 }, `${field}.`),
     mode: choiceOf(fields, "mode", [...PERMISSION_MODES, "unknown"], `${field}.`),
     turn: fields.turn === null ? null : countOf(fields, "turn", 1, Number.MAX_SAFE_INTEGER, `${field}.`)
   };
@@ -1273,14 +4862,14 @@ function deliveryOf(value, field) {
   const fields = objectOf(value, field);
   return {
     turn: countOf(fields, "turn", 1, Number.MAX_SAFE_INTEGER, `${field}.`),
-    run: textOf(fields, "run", { max: 512 }, `${field}.`),
+    run: textOf2(fields, "run", { max: 512 }, `${field}.`),
     how: choiceOf(fields, "how", ["plain", "handback", "handback_refused"], `${field}.`),
     at: countOf(fields, "at", 0, Number.MAX_SAFE_INTEGER, `${field}.`)
   };
 }
-function listOf(value, field, read) {
+function listOf(value, field, read2) {
   if (!Array.isArray(value)) throw new ShapeError(field, "must be a list");
-  return value.map((item, index) => read(item, `${field}[${index}]`));
+  return value.map((item, index) => read2(item, `${field}[${index}]`));
 }
 function possiblyEmpty(value, field) {
   if (typeof value !== "string") throw new ShapeError(field, "must be a string");
@@ -1288,32 +4877,32 @@ function possiblyEmpty(value, field) {
 }
 
 // sidecar/src/job/state-folder.ts
-import { homedir } from "node:os";
-import { isAbsolute, join as join5 } from "node:path";
+import { homedir as homedir3 } from "node:os";
+import { isAbsolute as isAbsolute3, join as join9 } from "node:path";
 function stateFolder(env) {
-  const base = env.XDG_STATE_HOME;
-  return join5(base !== void 0 && isAbsolute(base) ? base : join5(homedir(), ".local", "state"), "verbatim");
+  const base2 = env.XDG_STATE_HOME;
+  return join9(base2 !== void 0 && isAbsolute3(base2) ? base2 : join9(homedir3(), ".local", "state"), "verbatim");
 }
 function jobsFolder(state) {
-  return join5(state, "jobs");
+  return join9(state, "jobs");
 }
 function jobFolder(state, id) {
-  return join5(jobsFolder(state), id);
+  return join9(jobsFolder(state), id);
 }
 function logsFolder(state) {
-  return join5(state, "logs");
+  return join9(state, "logs");
 }
 
 // sidecar/src/job/journal.ts
 var DeliveryConflict = class extends Error {
 };
 var Journal = class _Journal {
-  constructor(place, folder, record, log) {
+  constructor(place, folder, record2, log) {
     this.place = place;
     this.folder = folder;
-    this.#record = record;
+    this.#record = record2;
     this.#log = log;
-    this.#ids = new Set(record.messages.map((message) => message.id));
+    this.#ids = new Set(record2.messages.map((message2) => message2.id));
   }
   place;
   folder;
@@ -1321,20 +4910,20 @@ var Journal = class _Journal {
   #log;
   #ids;
   /** Makes the folder of a new job and takes it. */
-  static create(place, record) {
+  static create(place, record2) {
     ensurePrivateFolder(place.state);
     ensurePrivateFolder(jobsFolder(place.state));
-    const folder = jobFolder(place.state, record.id);
+    const folder = jobFolder(place.state, record2.id);
     ensurePrivateFolder(folder);
-    ensurePrivateFolder(join6(folder, "prompts"));
-    ensurePrivateFolder(join6(folder, "answers"));
-    takeJob(folder, record.id, place.self);
-    writeAtomic(join6(folder, "state.json"), JSON.stringify(record));
+    ensurePrivateFolder(join10(folder, "prompts"));
+    ensurePrivateFolder(join10(folder, "answers"));
+    takeJob(folder, record2.id, place.self);
+    writeAtomic(join10(folder, "state.json"), JSON.stringify(record2));
     return new _Journal(
       place,
       folder,
-      record,
-      EventLog.open(join6(folder, "events.jsonl"), () => {
+      record2,
+      EventLog.open(join10(folder, "events.jsonl"), () => {
       })
     );
   }
@@ -1349,16 +4938,16 @@ var Journal = class _Journal {
     const folder = jobFolder(place.state, id);
     if (!isThere(folder)) return null;
     for (const path of [jobsFolder(place.state), folder]) checkPrivateFolder(path);
-    for (const name of ["prompts", "answers"]) ensurePrivateFolder(join6(folder, name));
-    if (!isThere(join6(folder, "state.json"))) return null;
+    for (const name of ["prompts", "answers"]) ensurePrivateFolder(join10(folder, name));
+    if (!isThere(join10(folder, "state.json"))) return null;
     takeJob(folder, id, place.self);
     try {
-      const record = recordOf(readPrivate(join6(folder, "state.json")).toString("utf8"), id);
+      const record2 = recordOf(readPrivate(join10(folder, "state.json")).toString("utf8"), id);
       let open2 = null;
-      const log = EventLog.open(join6(folder, "events.jsonl"), (event) => {
+      const log = EventLog.open(join10(folder, "events.jsonl"), (event) => {
         open2 = openTurnAfter(open2, event);
       });
-      const journal = new _Journal(place, folder, record, log);
+      const journal = new _Journal(place, folder, record2, log);
       if (open2 !== null) journal.#endAbandoned(open2);
       return journal;
     } catch (error) {
@@ -1374,38 +4963,38 @@ var Journal = class _Journal {
   }
   /** The ids of the messages that no turn has taken, oldest first. */
   get waiting() {
-    return this.#record.messages.filter((message) => message.turn === null).map((message) => message.id);
+    return this.#record.messages.filter((message2) => message2.turn === null).map((message2) => message2.id);
   }
   hasMessage(id) {
     return this.#ids.has(id);
   }
   /** Keeps a message: once this returns it cannot be lost. What the job may do becomes as strict as its mode. */
-  accept(message, mode) {
+  accept(message2, mode) {
     const { messages, access } = this.#record;
-    writeAtomic(this.#promptFile(messages.length + 1), message.text);
+    writeAtomic(this.#promptFile(messages.length + 1), message2.text);
     this.update({
-      messages: [...messages, { id: message.id, mode, turn: null }],
+      messages: [...messages, { id: message2.id, mode, turn: null }],
       access: rememberedAfter(access, mode)
     });
-    this.#ids.add(message.id);
+    this.#ids.add(message2.id);
   }
   message(id) {
-    const index = this.#record.messages.findIndex((message2) => message2.id === id);
-    const message = this.#record.messages[index];
-    if (message === void 0) throw new Error(`job ${this.#record.id} has no message ${id}`);
-    return { ...message, text: readPrivate(this.#promptFile(index + 1)).toString("utf8") };
+    const index = this.#record.messages.findIndex((message3) => message3.id === id);
+    const message2 = this.#record.messages[index];
+    if (message2 === void 0) throw new Error(`job ${this.#record.id} has no message ${id}`);
+    return { ...message2, text: readPrivate(this.#promptFile(index + 1)).toString("utf8") };
   }
   /** Says that these messages are handed to `turn`: from now on they are never handed over again. */
   handOver(ids, turn, changes = {}) {
     const messages = this.#record.messages.map(
-      (message) => ids.includes(message.id) && message.turn === null ? { ...message, turn } : message
+      (message2) => ids.includes(message2.id) && message2.turn === null ? { ...message2, turn } : message2
     );
     this.update({ ...changes, messages });
   }
   update(changes) {
-    const record = { ...this.#record, ...changes, updatedAt: this.place.now() };
-    writeAtomic(join6(this.folder, "state.json"), JSON.stringify(record));
-    this.#record = record;
+    const record2 = { ...this.#record, ...changes, updatedAt: this.place.now() };
+    writeAtomic(join10(this.folder, "state.json"), JSON.stringify(record2));
+    this.#record = record2;
   }
   /** Appends an event, masked, under the next number. */
   append(turn, body) {
@@ -1421,8 +5010,8 @@ var Journal = class _Journal {
   eventsAfter(seq) {
     return this.#log.after(seq);
   }
-  async storeAnswer(turn, text) {
-    return await storeAnswer(this.folder, turn, text);
+  async storeAnswer(turn, text2) {
+    return await storeAnswer(this.folder, turn, text2);
   }
   readAnswer(turn) {
     return readAnswer(this.folder, turn);
@@ -1468,8 +5057,8 @@ var Journal = class _Journal {
       survivors: []
     });
   }
-  #promptFile(number) {
-    return join6(this.folder, "prompts", String(number));
+  #promptFile(number3) {
+    return join10(this.folder, "prompts", String(number3));
   }
 };
 function openTurnAfter(open2, event) {
@@ -1528,9 +5117,9 @@ var Jobs = class {
   async close() {
     const jobs = [...this.#jobs.values()];
     const ended = await Promise.allSettled(jobs.map((job) => job.close()));
-    return ended.flatMap((result, index) => {
-      if (result.status === "fulfilled") return result.value;
-      this.ports.log("error", `job ${jobs[index]?.id}: could not be ended`, { error: result.reason });
+    return ended.flatMap((result2, index) => {
+      if (result2.status === "fulfilled") return result2.value;
+      this.ports.log("error", `job ${jobs[index]?.id}: could not be ended`, { error: result2.reason });
       return [];
     });
   }
@@ -1568,12 +5157,12 @@ var Jobs = class {
 };
 
 // sidecar/src/log.ts
-import { closeSync as closeSync4, constants as constants4, writeSync as writeSync2 } from "node:fs";
-import { dirname as dirname3 } from "node:path";
+import { closeSync as closeSync4, constants as constants5, writeSync as writeSync2 } from "node:fs";
+import { dirname as dirname5 } from "node:path";
 var LOG_LIMIT = 4 * 1024 * 1024;
 function openLog(path, mask2, now) {
-  ensurePrivateFolder(dirname3(path));
-  const descriptor = openPrivate(path, constants4.O_WRONLY | constants4.O_CREAT | constants4.O_APPEND);
+  ensurePrivateFolder(dirname5(path));
+  const descriptor = openPrivate(path, constants5.O_WRONLY | constants5.O_CREAT | constants5.O_APPEND);
   let left = LOG_LIMIT;
   let isClosed = false;
   const write2 = (line) => {
@@ -1608,44 +5197,10 @@ function plain(details) {
   );
 }
 
-// sidecar/src/process/secrets.ts
-var MASK = "[masked]";
-var SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;
-var SHORTEST_VALUE = 8;
-var SHAPES = [
-  /\bsk-[A-Za-z0-9_-]{8,}/g,
-  /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})/g,
-  /\bglpat-[A-Za-z0-9_-]{16,}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{8,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{30,}/g,
-  /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\bhf_[A-Za-z0-9]{20,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
-];
-var FRAMED = [
-  [/\b(bearer|basic)(\s+)[A-Za-z0-9+/._~=-]{8,}/gi, `$1$2${MASK}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`]
-];
-function mask(text, env = process.env) {
-  let masked = text;
-  for (const value of secretValues(env)) masked = masked.replaceAll(value, MASK);
-  for (const [shape, replacement] of FRAMED) masked = masked.replace(shape, replacement);
-  for (const shape of SHAPES) masked = masked.replace(shape, MASK);
-  return masked;
-}
-function secretValues(env) {
-  return Object.entries(env).filter(([name, value]) => value !== void 0 && value.length >= SHORTEST_VALUE && SECRET_NAME.test(name)).map(([, value]) => value).filter((value) => !value.startsWith("/")).sort((a, b) => b.length - a.length);
-}
-
-// sidecar/src/version.ts
-var VERSION = "0.1.0";
-
 // sidecar/src/server/address.ts
 import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync3 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute as isAbsolute2, join as join7 } from "node:path";
+import { isAbsolute as isAbsolute4, join as join11 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const folder = platform === "win32" ? null : socketFolder(env);
@@ -1656,7 +5211,7 @@ async function listen(server, env, platform = process.platform) {
     return { address: { port: bound.port }, remove: () => {
     } };
   }
-  const socket = join7(folder, "s");
+  const socket = join11(folder, "s");
   try {
     await begin(server, { path: socket });
   } catch (error) {
@@ -1666,11 +5221,11 @@ async function listen(server, env, platform = process.platform) {
   return { address: { socket }, remove: () => rmSync3(folder, { recursive: true, force: true }) };
 }
 function socketFolder(env) {
-  for (const base of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
-    if (base === void 0 || !isAbsolute2(base)) continue;
-    if (Buffer.byteLength(join7(base, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
+  for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
+    if (base2 === void 0 || !isAbsolute4(base2)) continue;
+    if (Buffer.byteLength(join11(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
-      const folder = mkdtempSync(join7(base, "verbatim-"));
+      const folder = mkdtempSync(join11(base2, "verbatim-"));
       chmodSync2(folder, 448);
       return folder;
     } catch {
@@ -1679,11 +5234,11 @@ function socketFolder(env) {
   return null;
 }
 async function begin(server, options) {
-  await new Promise((resolve, reject) => {
+  await new Promise((resolve3, reject) => {
     server.once("error", reject);
     server.listen(options, () => {
       server.off("error", reject);
-      resolve();
+      resolve3();
     });
   });
 }
@@ -1703,8 +5258,8 @@ var STATUS = {
   internal: 500
 };
 var Refusal = class extends Error {
-  constructor(code, message, headers = {}) {
-    super(message);
+  constructor(code, message2, headers = {}) {
+    super(message2);
     this.code = code;
     this.headers = headers;
     this.name = "Refusal";
@@ -1735,14 +5290,14 @@ var TOO_LARGE = `the body is larger than ${BODY_LIMIT} bytes`;
 async function readJson(request) {
   const bytes = await readBody(request);
   if (bytes.length === 0) throw new Refusal("invalid", "the body is empty; it must be a JSON object");
-  let text;
+  let text2;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    text2 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new Refusal("invalid", "the body is not UTF-8");
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(text2);
   } catch (error) {
     const place = /position \d+/.exec(error instanceof Error ? error.message : "")?.[0];
     throw new Refusal("invalid", `the body is not JSON${place === void 0 ? "" : ` (at ${place})`}`);
@@ -1752,7 +5307,7 @@ async function readBody(request) {
   if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) throw new Refusal("too_large", TOO_LARGE);
   const parts = [];
   let size = 0;
-  return await new Promise((resolve, reject) => {
+  return await new Promise((resolve3, reject) => {
     request.on("data", (part) => {
       size += part.length;
       if (size > BODY_LIMIT) {
@@ -1762,28 +5317,28 @@ async function readBody(request) {
       }
       parts.push(part);
     });
-    request.on("end", () => resolve(Buffer.concat(parts)));
+    request.on("end", () => resolve3(Buffer.concat(parts)));
     request.on("error", reject);
     request.on("aborted", () => reject(new Refusal("invalid", "the request broke off before its end")));
   });
 }
 
 // sidecar/src/server/bodies.ts
-import { isAbsolute as isAbsolute3 } from "node:path";
+import { isAbsolute as isAbsolute5 } from "node:path";
 var ID = { max: 512 };
 var LONGEST_STALL_MS = 7 * 24 * 36e5;
 function createJobOf(value) {
   const body = objectOf(value, "the body");
   onlyFields(body, ["harness", "agent", "session", "cwd", "mode", "message", "model", "effort", "options"]);
-  const cwd = textOf(body, "cwd", { max: 4096, pattern: /^[^\0]*$/, patternRule: "must not hold a NUL character" });
-  if (!isAbsolute3(cwd)) throw new ShapeError("cwd", `must be an absolute path, it is ${JSON.stringify(cwd)}`);
+  const cwd = textOf2(body, "cwd", { max: 4096, pattern: /^[^\0]*$/, patternRule: "must not hold a NUL character" });
+  if (!isAbsolute5(cwd)) throw new ShapeError("cwd", `must be an absolute path, it is ${JSON.stringify(cwd)}`);
   return {
     harness: choiceOf(body, "harness", HARNESS_NAMES),
-    agent: textOf(body, "agent", ID),
-    session: textOf(body, "session", ID),
+    agent: textOf2(body, "agent", ID),
+    session: textOf2(body, "session", ID),
     cwd,
     mode: modeOf(body),
-    message: messageOf3(body),
+    message: messageOf4(body),
     model: optionalTextOf(body, "model", { max: 200 }),
     effort: optionalTextOf(body, "effort", { max: 200 }),
     options: body.options === void 0 ? void 0 : optionsOf(body.options)
@@ -1792,7 +5347,7 @@ function createJobOf(value) {
 function sendMessageOf(value) {
   const body = objectOf(value, "the body");
   onlyFields(body, ["message", "mode"]);
-  return { message: messageOf3(body), mode: modeOf(body) };
+  return { message: messageOf4(body), mode: modeOf(body) };
 }
 function stopJobOf(value) {
   const body = objectOf(value, "the body");
@@ -1804,7 +5359,7 @@ function deliveryOf2(value) {
   onlyFields(body, ["turn", "run", "how"]);
   return {
     turn: countOf(body, "turn", 1, Number.MAX_SAFE_INTEGER),
-    run: textOf(body, "run", ID),
+    run: textOf2(body, "run", ID),
     how: choiceOf(body, "how", ["plain", "handback", "handback_refused"])
   };
 }
@@ -1814,28 +5369,28 @@ function warmHarnessOf(value) {
   return { harness: choiceOf(body, "harness", HARNESS_NAMES) };
 }
 function queryCount(query, name, max, fallback) {
-  const text = query.get(name);
-  if (text === null) return fallback;
-  if (!/^\d{1,15}$/.test(text) || Number(text) > max) {
-    throw new ShapeError(name, `must be a whole number from 0 to ${max}, it is ${JSON.stringify(text.slice(0, 60))}`);
+  const text2 = query.get(name);
+  if (text2 === null) return fallback;
+  if (!/^\d{1,15}$/.test(text2) || Number(text2) > max) {
+    throw new ShapeError(name, `must be a whole number from 0 to ${max}, it is ${JSON.stringify(text2.slice(0, 60))}`);
   }
-  return Number(text);
+  return Number(text2);
 }
 function onlyQuery(query, known) {
   onlyFields(Object.fromEntries(query), known, "?");
 }
-function messageOf3(body) {
-  const message = objectOf(body.message, "message");
-  onlyFields(message, ["id", "text"], "message.");
+function messageOf4(body) {
+  const message2 = objectOf(body.message, "message");
+  onlyFields(message2, ["id", "text"], "message.");
   return {
-    id: textOf(
-      message,
+    id: textOf2(
+      message2,
       "id",
       { max: 128, pattern: MESSAGE_ID, patternRule: 'must hold only letters, digits, "_" and "-"' },
       "message."
     ),
     // The body's own limit bounds it.
-    text: textOf(message, "text", { max: Number.MAX_SAFE_INTEGER }, "message.")
+    text: textOf2(message2, "text", { max: Number.MAX_SAFE_INTEGER }, "message.")
   };
 }
 function modeOf(body) {
@@ -1851,8 +5406,8 @@ function optionsOf(value) {
 // sidecar/src/server/routes.ts
 function resourceAt(path, context) {
   const parts = path.split("/").slice(1);
-  const [version, kind, id, part, turn, ...rest] = parts;
-  if (version !== "v1" || rest.length > 0) throw noPath(path);
+  const [version2, kind, id, part, turn, ...rest] = parts;
+  if (version2 !== "v1" || rest.length > 0) throw noPath(path);
   if (id === void 0) {
     switch (kind) {
       case "health":
@@ -1906,8 +5461,8 @@ function create({ jobs }) {
 }
 function send(job) {
   return async ({ json }) => {
-    const { message, mode } = sendMessageOf(await json());
-    const disposition = await job.send(message, mode);
+    const { message: message2, mode } = sendMessageOf(await json());
+    const disposition = await job.send(message2, mode);
     return { status: 200, body: { disposition, job: job.view() } };
   };
 }
@@ -1919,11 +5474,11 @@ function stop(job) {
   };
 }
 function events(job) {
-  return async ({ query, signal }) => {
+  return async ({ query, signal: signal2 }) => {
     onlyQuery(query, ["after", "wait"]);
     const after = queryCount(query, "after", Number.MAX_SAFE_INTEGER, 0);
     const wait = queryCount(query, "wait", POLL_LIMIT_MS, 0);
-    return { status: 200, body: await job.events(after, wait, signal) };
+    return { status: 200, body: await job.events(after, wait, signal2) };
   };
 }
 function answer(job, turn) {
@@ -1961,8 +5516,8 @@ function isAuthorized(header, token) {
   const given = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? "")?.[1] ?? "";
   return timingSafeEqual(digest(given), digest(token));
 }
-function digest(text) {
-  return createHash3("sha256").update(text).digest();
+function digest(text2) {
+  return createHash3("sha256").update(text2).digest();
 }
 
 // sidecar/src/server/http.ts
@@ -1999,7 +5554,7 @@ async function answer2(ports, request, response) {
     if (!request.complete) response.once("finish", () => request.destroy());
   }
 }
-async function route(ports, request, signal) {
+async function route(ports, request, signal2) {
   if (!isAuthorized(request.headers.authorization, ports.token)) {
     throw new Refusal("unauthorized", "the token is missing or is another one", { "www-authenticate": "Bearer" });
   }
@@ -2014,7 +5569,7 @@ async function route(ports, request, signal) {
     });
   }
   const query = new URLSearchParams((request.url ?? "").split("?")[1] ?? "");
-  return await handler({ query, json: () => readJson(request), signal });
+  return await handler({ query, json: () => readJson(request), signal: signal2 });
 }
 function pathOf(request) {
   return (request.url ?? "/").split("?")[0] ?? "/";
@@ -2062,8 +5617,8 @@ async function serve(options = {}) {
   const self = ownIdentity();
   const sidecar = sidecarId(self);
   const state = stateFolder(env);
-  const hide = (text) => mask(text, env);
-  const logFile = openLog(join8(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide, Date.now);
+  const hide2 = (text2) => mask(text2, env);
+  const logFile = openLog(join12(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
   const { log } = logFile;
   process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
   process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
@@ -2072,13 +5627,13 @@ async function serve(options = {}) {
   process.stderr.on("error", () => {
   });
   let lifeline;
-  const ended = new Promise((resolve) => {
-    lifeline = openLifeline(leaseMs, () => performance.now(), resolve);
+  const ended = new Promise((resolve3) => {
+    lifeline = openLifeline(leaseMs, () => performance.now(), resolve3);
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar });
   const jobs = new Jobs({
-    place: { state, self, mask: hide, now: Date.now },
+    place: { state, self, mask: hide2, now: Date.now },
     harnessOf: (name) => harnesses.of(name),
     log
   });

@@ -65,7 +65,8 @@ export interface HarnessThread {
   readonly harnessVersion: string;
   /**
    * Runs one turn to its terminal event; never rejects for what the harness did (that is a `failed` ending).
-   * `onEvent` is called in order, before the promise settles, never after.
+   * `onEvent` is called in order, before the promise settles, never after. It may be called again after any
+   * ending: where the program behind the thread is gone, the thread brings it back, by its id.
    */
   run(turn: TurnInput, onEvent: (event: TurnEvent) => void): Promise<TurnEnd>;
   /** Hands a message to the running turn; `no_turn` when none took it, and then it was not seen. */

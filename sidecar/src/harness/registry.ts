@@ -1,5 +1,7 @@
 /** The harnesses that this sidecar has, by name. */
 import type { HarnessName } from '../../../plugin/hooks/protocol/api.js';
+import { VERSION } from '../version.js';
+import { codex } from './codex/harness.js';
 import type { Harness } from './contract.js';
 
 export type HarnessContext = {
@@ -9,9 +11,7 @@ export type HarnessContext = {
 };
 
 const MAKERS: Readonly<Record<HarnessName, (context: HarnessContext) => Harness>> = {
-  codex: () => {
-    throw new Error('codex is not wired');
-  },
+  codex: ({ env, sidecar }) => codex({ env, sidecar, version: VERSION }),
 };
 
 /** Makes each harness when it is first asked for, and only once. */

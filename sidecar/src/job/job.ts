@@ -21,7 +21,7 @@ import { type Access, type Harness, HarnessError, type HarnessThread, type TurnE
 import type { Log } from '../log.js';
 import { accessOfTurn, mayJoin } from './access.js';
 import type { Journal } from './journal.js';
-import { failureOf, losesThread, outcomeOf } from './outcome.js';
+import { failureOf, outcomeOf } from './outcome.js';
 import { type Effect, type Happening, isBusy, next, restingState, type TurnState } from './turn-state.js';
 
 /** The journal of a job cannot be written. */
@@ -384,11 +384,6 @@ export class Job {
     const outcome = await outcomeOf(end.ending, (answer) => this.#journal.storeAnswer(turn, answer));
     const model = end.model || this.#journal.record.model;
     if (model !== this.#journal.record.model) this.#keep(() => this.#journal.update({ model }));
-    if (losesThread(end.ending) && this.#thread !== null) {
-      const thread = this.#thread;
-      this.#thread = null;
-      await this.#closeThread(thread);
-    }
     this.#append(turn, {
       kind: 'turn_ended',
       outcome,

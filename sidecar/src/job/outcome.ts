@@ -34,35 +34,6 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'unknown', status: 'failed', message: messageOf(error) };
 }
 
-/** Whether the thread object is of no use after such a failure: it is opened again, by its id, for the next turn. */
-export function losesThread(ending: TurnEnd['ending']): boolean {
-  if (ending.kind !== 'failed') return false;
-  switch (ending.failure.kind) {
-    case 'crashed':
-    case 'protocol':
-    case 'stalled':
-    case 'thread_lost':
-    case 'thread_busy':
-    case 'not_installed':
-    case 'no_runtime':
-    case 'sign_in':
-    case 'unknown':
-      return true;
-    case 'quota':
-    case 'rate_limit':
-    case 'capacity':
-    case 'context_window':
-    case 'model':
-    case 'policy':
-    case 'permission':
-    case 'network':
-    case 'invalid_request':
-      return false;
-    default:
-      return ending.failure.kind satisfies never;
-  }
-}
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
