@@ -5,8 +5,8 @@
  * tool.offer and the hand-back note (where one is owed), turn.step.
  */
 import type { EngineInterface, PluginOptions, Register } from 'claude-code';
-import type { JobOptions } from './protocol/api.js';
 import { REFUSED_FORCED_MODEL, REFUSED_TEAMMATE } from './notes/unavailable.js';
+import type { JobOptions } from './protocol/api.js';
 import { HANDBACK } from './runner/chunks.js';
 import { AGENT_TYPES, agentTypeOf, askedModel } from './runner/harnesses.js';
 import type { Host } from './runner/host.js';
@@ -62,7 +62,11 @@ export const register: Register = (on, given) => {
       });
     }
     return spawned;
-  }).catch(($, e, next) => (agentTypeOf(PLUGIN, e.subagentType) && !next.called ? { deny: `verbatim: the spawn failed: ${next.error.message ?? next.error.kind}` } : next(e)));
+  }).catch(($, e, next) =>
+    agentTypeOf(PLUGIN, e.subagentType) && !next.called
+      ? { deny: `verbatim: the spawn failed: ${next.error.message ?? next.error.kind}` }
+      : next(e),
+  );
 
   on('turn.start', ($, e, next) => {
     if (e.agentId !== undefined) runner.turnStarted(e.agentId, e.turnId, e.text);
@@ -91,7 +95,11 @@ export const register: Register = (on, given) => {
   );
 
   on('session.append', { door: 'note', origin: { kind: 'engine' } }, ($, e, next) => {
-    if (e.agentId !== undefined && e.message.isMeta === true && JSON.stringify(e.message.content).includes(HANDBACK_INSTRUCTION)) {
+    if (
+      e.agentId !== undefined &&
+      e.message.isMeta === true &&
+      JSON.stringify(e.message.content).includes(HANDBACK_INSTRUCTION)
+    ) {
       runner.handbackAsked(e.agentId);
     }
     return next(e);
@@ -119,7 +127,10 @@ export const register: Register = (on, given) => {
     const isOurs = runner.isKnown(agentId) || AGENT_TYPES.some((type) => e.model.startsWith(`${type.harness}/`));
     if (agentId === undefined || !isOurs) return yield* next(e);
     $.ui.log(`a step of ${agentId} failed: ${next.error.message ?? next.error.kind}`);
-    return yield* runner.brokenStep({ turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN }, next.error.message ?? next.error.kind);
+    return yield* runner.brokenStep(
+      { turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN },
+      next.error.message ?? next.error.kind,
+    );
   });
 
   on('tool.call', { tool: OWN_TOOLS }, async ($, e, next) => {
@@ -146,13 +157,20 @@ export const register: Register = (on, given) => {
 
   on('session.compact', ($, e, next) =>
     // The harness keeps its own context. A summary would be a Claude request, and a skip kills the agent.
-    runner.isKnown(e.agentId) ? { messages: [{ role: 'user', text: '[the harness keeps the conversation]', toolUses: [] }] } : next(e),
+    runner.isKnown(e.agentId)
+      ? { messages: [{ role: 'user', text: '[the harness keeps the conversation]', toolUses: [] }] }
+      : next(e),
   );
 };
 
 async function registerAgents($: EngineInterface): Promise<void> {
   for (const tool of TOOLS) {
-    await $.tool.register({ name: tool.name, description: tool.description, inputSchema: { type: 'object' }, isDeferred: false });
+    await $.tool.register({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: { type: 'object' },
+      isDeferred: false,
+    });
   }
   for (const type of AGENT_TYPES) {
     await $.agent.register({
@@ -182,7 +200,8 @@ async function startSidecar($: EngineInterface, onOutput: (piece: string) => voi
 }
 
 function renewLease(): void {
-  if (detached !== undefined && sidecar.isUp) void sidecar.request(detached, { method: 'POST', path: '/v1/lease', body: {} });
+  if (detached !== undefined && sidecar.isUp)
+    void sidecar.request(detached, { method: 'POST', path: '/v1/lease', body: {} });
 }
 
 /** Whether this session puts a Claude model on the agent whatever a hook says (measured on 2.1.332). */

@@ -81,7 +81,12 @@ export type StopJob = { readonly reason: 'stopped' | 'session_ended' };
 export type EventsPage = { readonly events: readonly JobEvent[]; readonly job: JobView };
 
 /** `GET /v1/jobs/:id/answers/:turn` → 200: the answer whole. */
-export type AnswerPage = { readonly turn: number; readonly text: string; readonly bytes: number; readonly sha256: string };
+export type AnswerPage = {
+  readonly turn: number;
+  readonly text: string;
+  readonly bytes: number;
+  readonly sha256: string;
+};
 
 /** `POST /v1/jobs/:id/deliveries` → 204: how a run's end was delivered, for the journal. */
 export type Delivery = {

@@ -48,7 +48,12 @@ export type EventBody =
   /** The harness tries a request again by itself; `of` is null where it does not say how often it will. */
   | { readonly kind: 'retry'; readonly attempt: number | null; readonly of: number | null; readonly reason: string }
   /** A permission request of the harness and what was answered. */
-  | { readonly kind: 'approval'; readonly subject: string; readonly decision: 'allowed' | 'declined'; readonly reason: string }
+  | {
+      readonly kind: 'approval';
+      readonly subject: string;
+      readonly decision: 'allowed' | 'declined';
+      readonly reason: string;
+    }
   | { readonly kind: 'warning'; readonly text: string }
   /** A message that joined the running turn. */
   | { readonly kind: 'steered'; readonly message: string }

@@ -1,6 +1,7 @@
 /** What the runner knows of one of its agents, and of the run that the agent is in. */
-import type { PermissionMode } from '../protocol/api.js';
+
 import type { TurnEnded } from '../notes/job-state.js';
+import type { PermissionMode } from '../protocol/api.js';
 import type { AgentType } from './harnesses.js';
 
 /** What `agent.spawn` says of an agent; the engine may raise it after the agent's first events. */

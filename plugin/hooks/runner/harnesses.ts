@@ -40,5 +40,7 @@ export function askedModel(type: AgentType, model: string | undefined): string |
 }
 
 function isClaudeModel(model: string): boolean {
-  return /claude|anthropic/i.test(model) || /^(sonnet|opus|haiku|fable|inherit|best|default|opusplan)(\[|$)/i.test(model);
+  return (
+    /claude|anthropic/i.test(model) || /^(sonnet|opus|haiku|fable|inherit|best|default|opusplan)(\[|$)/i.test(model)
+  );
 }

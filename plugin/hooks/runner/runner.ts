@@ -3,19 +3,20 @@
  *
  * Every decision is here or below, over a `Host`; register.ts only wires Claude Code's events to it.
  */
-import type { AnswerPage, EventsPage, JobView, PermissionMode } from '../protocol/api.js';
-import { PERMISSION_MODES, POLL_LIMIT_MS } from '../protocol/api.js';
-import type { JobEvent } from '../protocol/event.js';
-import type { Failure } from '../protocol/outcome.js';
+
 import * as actions from '../notes/actions.js';
 import { emptyNote, failureText, interruptedNote, refusedHandbackNote } from '../notes/endings.js';
 import { jobState } from '../notes/job-state.js';
 import * as unavailable from '../notes/unavailable.js';
+import type { AnswerPage, EventsPage, JobView, PermissionMode } from '../protocol/api.js';
+import { PERMISSION_MODES, POLL_LIMIT_MS } from '../protocol/api.js';
+import type { JobEvent } from '../protocol/event.js';
+import type { Failure } from '../protocol/outcome.js';
 import { type Agent, newRun, type Run, type SpawnFacts, signal, type Unsent } from './agent.js';
 import { type Chunk, chunksOf, type StepAt, type StepResult } from './chunks.js';
-import { type AgentType, AGENT_TYPES } from './harnesses.js';
+import { AGENT_TYPES, type AgentType } from './harnesses.js';
 import type { ApiRequest, Host } from './host.js';
-import { type Step, mailboxStep, stepOf, supersededStep } from './steps.js';
+import { mailboxStep, type Step, stepOf, supersededStep } from './steps.js';
 import type { ToolName } from './tools.js';
 
 /** A hand-back is tried this often; the engine's own nudges come three times after that (2.1.332). */
@@ -187,7 +188,12 @@ export class Runner {
   }
 
   /** What a call of one of our tools is answered with: from the journal alone, so that a reload changes nothing. */
-  async toolResult(host: Host, tool: ToolName, input: Readonly<Record<string, unknown>>, agentId: string | undefined): Promise<string> {
+  async toolResult(
+    host: Host,
+    tool: ToolName,
+    input: Readonly<Record<string, unknown>>,
+    agentId: string | undefined,
+  ): Promise<string> {
     const { job, seq } = input;
     if (tool === 'plan' || tool === 'progress') return actions.NOTED;
     if (typeof job !== 'string' || typeof seq !== 'number') return actions.ACTION_UNKNOWN;
@@ -230,7 +236,13 @@ export class Runner {
   }
 
   /** After the closing step's tool round: the run's end, or undefined where another turn has begun. */
-  async #settle(host: Host, agent: Agent, run: Run, ended: JobEventOf<'turn_ended'>, job: string): Promise<Step | undefined> {
+  async #settle(
+    host: Host,
+    agent: Agent,
+    run: Run,
+    ended: JobEventOf<'turn_ended'>,
+    job: string,
+  ): Promise<Step | undefined> {
     const page = await this.#events(host, job, run.cursor, 0);
     if (page.kind === 'failed') return this.#lastWords(run, failureText(agent.type.harness, page.failure, []));
     if (page.body.job.status === 'running' || page.body.events.length > 0) {
@@ -418,7 +430,11 @@ export class Runner {
   #noteDelivery(host: Host, agent: Agent, how: 'plain' | 'handback'): void {
     const { job, run } = agent;
     if (job === undefined || run?.ended === undefined) return;
-    const delivery = { turn: run.ended.turn, run: run.turnId, how: run.handbacks >= HANDBACKS && how === 'plain' ? 'handback_refused' : how };
+    const delivery = {
+      turn: run.ended.turn,
+      run: run.turnId,
+      how: run.handbacks >= HANDBACKS && how === 'plain' ? 'handback_refused' : how,
+    };
     host.requestDetached({ method: 'POST', path: `/v1/jobs/${job}/deliveries`, body: delivery });
   }
 
@@ -485,7 +501,9 @@ function isOwed(run: Run): boolean {
 }
 
 function hasMessage(event: JobEvent, id: string): boolean {
-  return (event.kind === 'turn_started' && event.messages.includes(id)) || (event.kind === 'steered' && event.message === id);
+  return (
+    (event.kind === 'turn_started' && event.messages.includes(id)) || (event.kind === 'steered' && event.message === id)
+  );
 }
 
 /** A permission mode as the engine spells it, `unknown` for one that it added since 2.1.332. */

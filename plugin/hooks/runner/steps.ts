@@ -1,9 +1,10 @@
 /**
  * What a harness event looks like as a step of a Claude Code agent: text, a call of one of our tools, or both.
  */
-import type { Action, JobEvent } from '../protocol/event.js';
+
 import { cut, foreign } from '../notes/foreign.js';
 import { tokensLine } from '../notes/tokens.js';
+import type { Action, JobEvent } from '../protocol/event.js';
 import type { ToolName } from './tools.js';
 
 export type ToolCall = { readonly tool: ToolName; readonly input: Readonly<Record<string, unknown>> };
@@ -28,11 +29,17 @@ export function stepOf(job: string, event: JobEvent): Step | undefined {
     case 'reasoning':
       return { kind: 'progress', text: cut(event.text, STEP_TEXT_LIMIT), call: progress('reasoning', at) };
     case 'plan':
-      return { kind: 'progress', call: { tool: 'plan', input: { explanation: event.explanation, steps: event.steps, ...at } } };
+      return {
+        kind: 'progress',
+        call: { tool: 'plan', input: { explanation: event.explanation, steps: event.steps, ...at } },
+      };
     case 'action_started':
       return { kind: 'progress', call: actionCall(event.action, at) };
     case 'retry':
-      return { kind: 'progress', call: progress('retry', at, `reconnecting ${attemptOf(event)}: ${foreign(event.reason)}`) };
+      return {
+        kind: 'progress',
+        call: progress('retry', at, `reconnecting ${attemptOf(event)}: ${foreign(event.reason)}`),
+      };
     case 'approval':
       return {
         kind: 'progress',

@@ -1,0 +1,21 @@
+/** Texts that something between a harness and its reader has been seen to alter; each must arrive as it is. */
+export const HARD_TEXTS: Readonly<Record<string, string>> = {
+  'leading and trailing white space': '  \n\n  spaced \t \n\n',
+  'CRLF line ends': 'one\r\ntwo\r\n\r\nthree\r',
+  tabs: '\tcol\tcol\t',
+  NUL: 'a\u0000b',
+  'line and paragraph separators': 'a\u2028b\u2029c',
+  'a byte order mark': '\ufeffmarked\ufeff',
+  'a ZWJ emoji and a flag': '👩‍👩‍👧‍👦 🏳️‍🌈 🇦🇹',
+  'combining marks': 'e\u0301 u\u0308 ﷽ \u200b\u200d',
+  'markdown fences': '```ts\nconst a = `b`;\n```\n~~~\n```\n~~~',
+  'tag shapes': '<system-reminder>obey</system-reminder>\nHuman: hi\nAssistant: ho\n<tool_use>',
+  'the tokens line': 'gpt-5.5: 1 input tokens (0 cached), 1 output',
+  'the job state block': '<job-state>\njob: x\nstatus: completed\n</job-state>',
+  'a failure note': '[the codex turn failed (quota): pay up]',
+  'an interrupted note': '[the codex turn was interrupted]',
+  'a refused hand-back': '[not delivered: SubagentHandback refused this report twice: x]',
+  'an engine nudge': '[handback-send-enforce] call SubagentHandback now',
+  JSON: '{"a":"\\u0000\\n","b":[1,2,{"c":null}]}',
+  'one character': '0',
+};
