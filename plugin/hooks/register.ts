@@ -62,13 +62,13 @@ export const register: Register = (on, given) => {
       });
     }
     return spawned;
-  }).catch(($, e, next) =>
+  }).catch((_$, e, next) =>
     agentTypeOf(PLUGIN, e.subagentType) && !next.called
       ? { deny: `verbatim: the spawn failed: ${next.error.message ?? next.error.kind}` }
       : next(e),
   );
 
-  on('turn.start', ($, e, next) => {
+  on('turn.start', (_$, e, next) => {
     if (e.agentId !== undefined) runner.turnStarted(e.agentId, e.turnId, e.text);
     return next(e);
   });
@@ -78,23 +78,23 @@ export const register: Register = (on, given) => {
     return next(e);
   });
 
-  on('classic.UserPromptSubmit', ($, e, next) => {
+  on('classic.UserPromptSubmit', (_$, e, next) => {
     runner.modeSeen(e.permission_mode);
     return next(e);
   });
 
-  on('tool.offer', { tool: HANDBACK, for: 'list' }, async ($, e, next) => {
+  on('tool.offer', { tool: HANDBACK, for: 'list' }, async (_$, e, next) => {
     const offered = await next(e);
     if (e.agentId !== undefined) runner.handbackOffered(e.agentId, offered.isOffered);
     return offered;
   });
 
   // Our tools are our agents' alone: no other model pays for them in its prompt.
-  on('tool.offer', { tool: OWN_TOOLS }, ($, e, next) =>
+  on('tool.offer', { tool: OWN_TOOLS }, (_$, e, next) =>
     e.subagentType !== undefined && agentTypeOf(PLUGIN, e.subagentType) !== undefined ? next(e) : { isOffered: false },
   );
 
-  on('session.append', { door: 'note', origin: { kind: 'engine' } }, ($, e, next) => {
+  on('session.append', { door: 'note', origin: { kind: 'engine' } }, (_$, e, next) => {
     if (
       e.agentId !== undefined &&
       e.message.isMeta === true &&
@@ -105,7 +105,7 @@ export const register: Register = (on, given) => {
     return next(e);
   });
 
-  on('session.send', async ($, e, next) => {
+  on('session.send', async (_$, e, next) => {
     const sent = await next(e);
     if (sent.isDelivered) runner.mailFor(e.to);
     return sent;
@@ -139,7 +139,7 @@ export const register: Register = (on, given) => {
     const { agentId } = e;
     if (agentId !== undefined) next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
     return { result: await runner.toolResult(hostOf($), tool.name, e as Record<string, unknown>, agentId) };
-  }).catch(($, e, next) => ({ deny: `verbatim: no result: ${next.error.message ?? next.error.kind}` }));
+  }).catch((_$, _e, next) => ({ deny: `verbatim: no result: ${next.error.message ?? next.error.kind}` }));
 
   on('tool.call', { tool: /^SubagentHandback$/ }, async ($, e, next) => {
     const called = await next(e);
@@ -155,7 +155,7 @@ export const register: Register = (on, given) => {
     return next(e);
   });
 
-  on('session.compact', ($, e, next) =>
+  on('session.compact', (_$, e, next) =>
     // The harness keeps its own context. A summary would be a Claude request, and a skip kills the agent.
     runner.isKnown(e.agentId)
       ? { messages: [{ role: 'user', text: '[the harness keeps the conversation]', toolUses: [] }] }
@@ -239,6 +239,6 @@ function jobIdOf(value: unknown): string | undefined {
 }
 
 function jobOptionsOf(given: PluginOptions): JobOptions {
-  const minutes = given['stallMinutes'];
+  const minutes = given.stallMinutes;
   return typeof minutes === 'number' && minutes > 0 ? { stallMs: Math.round(minutes * 60_000) } : {};
 }

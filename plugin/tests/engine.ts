@@ -79,7 +79,7 @@ export function world(on: On, options: WorldOptions): World {
     const reply = made.sidecar.answer(
       e.init?.method ?? 'GET',
       e.url,
-      e.init?.headers?.['authorization'],
+      e.init?.headers?.authorization,
       e.init?.body as string | undefined,
     );
     return { value: { status: reply.status, ok: reply.status < 400, headers: {}, text: reply.text } };
@@ -226,7 +226,7 @@ export async function run(
       return { final, delivered: undefined };
     }
     if (call.tool === 'SubagentHandback' && call.result.startsWith('{"success":true')) {
-      return { final: lastText(step), delivered: String(call.input['message']) };
+      return { final: lastText(step), delivered: String(call.input.message) };
     }
     if (options.mailAfter?.step === index) {
       await $.session.receive({ origin: { kind: 'coordinator' }, text: options.mailAfter.text, agentId });

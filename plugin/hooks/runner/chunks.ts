@@ -23,8 +23,15 @@ export type StepResult = {
 /** The engine's hand-back tool, by name as 2.1.332 offers it. */
 export const HANDBACK = 'SubagentHandback';
 
-/** Yields a step's chunks, from block `from` on, and returns its result. No step states usage. */
-export function* chunksOf(at: StepAt, step: Step, from = 0): Generator<Chunk, StepResult> {
+/** A chunk that only says the step lives: the engine kills an agent after 600 s without one (2.1.332). */
+export const HEARTBEAT: Chunk = { kind: 'thinking', index: 0, text: '' };
+
+/**
+ * Yields a step's chunks, from block `from` on, and returns its result. No step states usage.
+ *
+ * Block 0 is the heartbeat's: a text with the index of a thinking block is lost (2.1.332).
+ */
+export function* chunksOf(at: StepAt, step: Step, from = 1): Generator<Chunk, StepResult> {
   const text = step.kind === 'progress' ? (step.text ?? '') : step.kind === 'final' ? step.text : '';
   const call = callOf(at.plugin, step);
   let block = from;

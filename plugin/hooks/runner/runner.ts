@@ -13,7 +13,7 @@ import { PERMISSION_MODES, POLL_LIMIT_MS } from '../protocol/api.js';
 import type { JobEvent } from '../protocol/event.js';
 import type { Failure } from '../protocol/outcome.js';
 import { type Agent, newRun, type Run, type SpawnFacts, signal, type Unsent } from './agent.js';
-import { type Chunk, chunksOf, type StepAt, type StepResult } from './chunks.js';
+import { type Chunk, chunksOf, HEARTBEAT, type StepAt, type StepResult } from './chunks.js';
 import { AGENT_TYPES, type AgentType } from './harnesses.js';
 import type { ApiRequest, Host } from './host.js';
 import { mailboxStep, type Step, stepOf, supersededStep } from './steps.js';
@@ -230,8 +230,7 @@ export class Runner {
         const step = stepOf(job, event);
         if (step !== undefined) return step;
       }
-      // The engine kills an agent after 600 s without a chunk (2.1.332).
-      yield { kind: 'thinking', index: 0, text: '' };
+      yield HEARTBEAT;
     }
   }
 
