@@ -105,9 +105,10 @@ export const register: Register = (on, given) => {
     return next(e);
   });
 
-  on('session.send', async (_$, e, next) => {
+  on('session.send', async (_, e, next) => {
+    const delivered = runner.sendingTo(e.to);
     const sent = await next(e);
-    if (sent.isDelivered) runner.mailFor(e.to);
+    if (sent.isDelivered) delivered();
     return sent;
   });
 

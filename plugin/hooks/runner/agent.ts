@@ -48,6 +48,8 @@ export type Agent = {
   model: string | undefined;
   job: string | undefined;
   unsent: Unsent[];
+  /** Whether its loop is in a run now, as far as the engine's events say. */
+  isRunning: boolean;
   run: Run | undefined;
   /** Settles when a message may wait for the agent; replaced each time it was looked at. */
   mail: Signal;

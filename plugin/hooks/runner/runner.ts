@@ -101,11 +101,19 @@ export class Runner {
     else this.#noteDelivery(host, agent, 'handback');
   }
 
-  /** `session.send` delivered something to `to`: let the agent's step end, so that a tool round brings it. */
-  mailFor(to: string): void {
-    for (const agent of this.#agents.values()) {
-      if (agent.id === to || agent.name === to) agent.mail.raise();
-    }
+  /**
+   * A message goes out to `to`: gives what to do once it was delivered.
+   *
+   * A running agent's step is let end, so that a tool round brings the message; one that is not running is
+   * resumed by the engine with the message as its prompt, and has no mail.
+   */
+  sendingTo(to: string): () => void {
+    const running = [...this.#agents.values()].filter(
+      (agent) => agent.isRunning && (agent.id === to || agent.name === to),
+    );
+    return () => {
+      for (const agent of running) agent.mail.raise();
+    };
   }
 
   /** A message reached a running agent (`session.receive`): its raw text joins the turn, or gets one of its own. */
@@ -137,6 +145,7 @@ export class Runner {
   completed(host: Host, agentId: string, isAborted: boolean): void {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return;
+    agent.isRunning = false;
     if (isAborted) this.stopped(host, agentId);
     else if (agent.run !== undefined && !isOwed(agent.run)) this.#noteDelivery(host, agent, 'plain');
   }
@@ -451,6 +460,7 @@ export class Runner {
         model: undefined,
         job: undefined,
         unsent: [],
+        isRunning: false,
         run: undefined,
         mail: signal(),
       };
@@ -472,6 +482,7 @@ export class Runner {
   #runOf(agent: Agent, turnId: string): Run {
     if (agent.run?.turnId !== turnId) {
       agent.run = newRun(turnId);
+      agent.isRunning = true;
       this.#opening.delete(agent.id);
     }
     return agent.run;
