@@ -6,7 +6,7 @@
  */
 import type { EngineInterface, PluginOptions, Register } from 'claude-code';
 import { REFUSED_FORCED_MODEL, REFUSED_TEAMMATE } from './notes/unavailable.js';
-import type { JobOptions } from './protocol/api.js';
+import { type JobOptions, POLL_LIMIT_MS } from './protocol/api.js';
 import { HANDBACK } from './runner/chunks.js';
 import { AGENT_TYPES, agentTypeOf, askedModel } from './runner/harnesses.js';
 import type { Host } from './runner/host.js';
@@ -21,6 +21,8 @@ const OWN_TOOLS = TOOLS.map((tool) => fullName(PLUGIN, tool.name));
 const DEPTH_LIMIT = 2;
 /** How often the sidecar is told that this session lives, in milliseconds: its lease is 10 minutes. */
 const LEASE_MS = 60_000;
+/** The engine's own variable for its stall watchdog, and the watchdog's default: 600 s without a chunk (2.1.332). */
+const STALL_DEFAULT_MS = 600_000;
 /** What tells the engine's hand-back instruction from other notes of its own (2.1.332). */
 const HANDBACK_INSTRUCTION = 'Your final report is delivered through SubagentHandback';
 
@@ -29,13 +31,15 @@ const runner = new Runner();
 /** The session's own way out: it outlives the hook that an abort ends. */
 let detached: Fetch | undefined;
 let options: JobOptions = {};
+let heartbeatMs = heartbeatOf(undefined);
 
 export const register: Register = (on, given) => {
   options = jobOptionsOf(given);
 
   on('session.start', async ($, e, next) => {
     detached = fetchOf($);
-    sidecar.bind({ start: (onOutput) => startSidecar($, onOutput) });
+    sidecar.bind({ start: (onOutput) => startSidecar($, onOutput), sleep: (ms) => $.clock.sleep(ms) });
+    heartbeatMs = heartbeatOf(await $.env.get('CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS'));
     const depth = Number(await $.env.get('VERBATIM_DEPTH')) || 0;
     if (depth < DEPTH_LIMIT) await registerAgents($);
     $.clock.every(LEASE_MS, () => renewLease());
@@ -230,9 +234,16 @@ function hostOf($: EngineInterface): Host {
     },
     sessionId: () => $.session.id(),
     jobOptions: options,
+    heartbeatMs,
     sleep: (ms) => $.clock.sleep(ms),
     log: (text) => $.ui.log(text),
   };
+}
+
+/** Four signs of life in a stall's length, and never a request held longer than the local API holds one. */
+function heartbeatOf(stall: string | undefined): number {
+  const stallMs = Number(stall) > 0 ? Number(stall) : STALL_DEFAULT_MS;
+  return Math.max(200, Math.min(POLL_LIMIT_MS, Math.floor(stallMs / 4)));
 }
 
 function jobIdOf(value: unknown): string | undefined {

@@ -56,7 +56,8 @@ export function world(on: On, options: WorldOptions): World {
   });
   on('clock.every', () => ({ value: undefined }) as never);
   on('env.get', (_, e) => ({ value: options.env?.[e.name] }));
-  on('clock.sleep', () => ({ value: undefined }));
+  // Short waits pass at once; a bound is never reached.
+  on('clock.sleep', (_, e) => (e.ms < 1000 ? { value: undefined } : new Promise<never>(() => undefined)));
   on('ui.log', () => ({ value: undefined }) as never);
   on('store.get', (_, e) => ({ value: store.get(e.key) }));
   on('store.set', (_, e) => {

@@ -19,6 +19,8 @@ export interface Host {
   readonly sessionId: () => Promise<string>;
   /** Settings of new jobs, from the plugin's `userConfig`. */
   readonly jobOptions: JobOptions;
+  /** How long a step may wait before it says that it lives, in milliseconds. */
+  readonly heartbeatMs: number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly log: (text: string) => void;
 }

@@ -228,7 +228,7 @@ export class Runner {
         agent.mail = signal();
         return mailboxStep(job, run.cursor);
       }
-      const page = await Promise.race([this.#events(host, job, run.cursor, POLL_LIMIT_MS), agent.mail.raised]);
+      const page = await Promise.race([this.#events(host, job, run.cursor, host.heartbeatMs), agent.mail.raised]);
       if (page === 'mail') continue;
       if (page.kind === 'failed') return this.#lastWords(run, failureText(agent.type.harness, page.failure, []));
       for (const event of page.body.events) {

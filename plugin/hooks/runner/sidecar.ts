@@ -8,6 +8,7 @@ import type { ApiRequest } from './host.js';
 export type SidecarPorts = {
   /** Starts the sidecar; `onOutput` gets stdout in pieces, the promise settles when the child has ended. */
   readonly start: (onOutput: (piece: string) => void) => Promise<{ detail: string }>;
+  readonly sleep: (ms: number) => Promise<void>;
 };
 
 export type Fetch = (
@@ -98,6 +99,9 @@ export class Sidecar {
           settle({ kind: 'down', detail: messageOf(error) });
         },
       );
+      void ports
+        .sleep(HANDSHAKE_LIMIT_MS)
+        .then(() => settle({ kind: 'down', detail: `it said nothing within ${HANDSHAKE_LIMIT_MS / 1000} s` }));
     });
     if (start.kind === 'down') this.#start = undefined;
     return start;
