@@ -84,10 +84,13 @@ export class Journal {
     try {
       const record = recordOf(readPrivate(join(folder, 'state.json')).toString('utf8'), id);
       let open: OpenTurn | null = null;
+      let turns = 0;
       const log = EventLog.open(join(folder, 'events.jsonl'), (event) => {
         open = openTurnAfter(open, event);
+        turns = event.turn;
       });
       const journal = new Journal(place, folder, record, log);
+      if (record.turns > turns) journal.#takeBack(turns);
       if (open !== null) journal.#endAbandoned(open);
       return journal;
     } catch (error) {
@@ -188,6 +191,17 @@ export class Journal {
   close(): void {
     this.#log.close();
     letJobGo(this.folder, this.place.self);
+  }
+
+  /**
+   * The sidecar died between noting that messages go to a turn and beginning it: the harness has not seen
+   * them (a turn is handed over only once its begin is in the events), so they wait again.
+   */
+  #takeBack(turns: number): void {
+    const messages = this.#record.messages.map((message) =>
+      message.turn !== null && message.turn > turns ? { ...message, turn: null } : message,
+    );
+    this.update({ turns, messages });
   }
 
   #endAbandoned(open: OpenTurn): void {
