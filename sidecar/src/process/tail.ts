@@ -5,7 +5,6 @@ import { mask } from './secrets.js';
 export const TAIL_LIMIT = 16 * 1024;
 
 /** Colour and cursor codes (CSI and OSC): a log line's decoration, noise in a note. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are control characters
 const TERMINAL_CODES = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
 
 export class Tail {

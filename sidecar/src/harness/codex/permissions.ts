@@ -4,11 +4,12 @@
  * No request is left without an answer: an unanswered one hangs the turn (measured on codex 0.171.0).
  */
 import type { Access } from '../contract.js';
+import { unwrapped } from './output.js';
 import { worktreeRoots } from './worktree.js';
 
 /** The part of `turn/start` that bounds the turn. It is sent with every turn, so that nothing remembered widens it. */
 export type Bounds = {
-  readonly approvalPolicy: 'never' | 'on-request';
+  readonly approvalPolicy: 'on-request' | { readonly granular: Readonly<Record<string, boolean>> };
   /** Never `auto_review`, which a user's config may set: another model would then grant what we decline. */
   readonly approvalsReviewer: 'user';
   readonly sandboxPolicy: SandboxPolicy;
@@ -26,8 +27,24 @@ export type SandboxPolicy =
   | { readonly type: 'dangerFullAccess' };
 
 /**
- * `on-request` rather than `never` below full access, so that a command which needs more shows as a declined
- * request instead of as a puzzling error, and so that MCP tools, which no sandbox holds, ask first.
+ * With workspace write Codex itself refuses whatever would leave the sandbox, and tells the model so. What it still
+ * asks about then is what it finds dangerous (`rm -f`), to be run inside the sandbox: that can be allowed, and must
+ * be, for under `never` no agent could remove a build folder. Under `on-request` the two cannot be told apart
+ * (all measured on codex 0.171.0).
+ */
+const INSIDE_THE_SANDBOX = {
+  granular: {
+    sandbox_approval: false,
+    rules: false,
+    skill_approval: false,
+    request_permissions: false,
+    mcp_elicitations: true,
+  },
+};
+
+/**
+ * What bounds a turn. Never the policy `never`: MCP tools, which no sandbox holds, are to ask first, and with it
+ * `rm -f` is refused even at full access.
  */
 export function boundsOf(access: Access, cwd: string): Bounds {
   switch (access.level) {
@@ -39,7 +56,7 @@ export function boundsOf(access: Access, cwd: string): Bounds {
       };
     case 'workspace_write':
       return {
-        approvalPolicy: 'on-request',
+        approvalPolicy: INSIDE_THE_SANDBOX,
         approvalsReviewer: 'user',
         sandboxPolicy: {
           type: 'workspaceWrite',
@@ -52,7 +69,7 @@ export function boundsOf(access: Access, cwd: string): Bounds {
         },
       };
     case 'full':
-      return { approvalPolicy: 'never', approvalsReviewer: 'user', sandboxPolicy: { type: 'dangerFullAccess' } };
+      return { approvalPolicy: 'on-request', approvalsReviewer: 'user', sandboxPolicy: { type: 'dangerFullAccess' } };
   }
 }
 
@@ -85,11 +102,18 @@ export function answerTo(method: string, params: unknown, access: Access | null)
   });
   const result = (value: unknown): Reply => ({ kind: 'result', result: value });
   switch (method) {
-    case 'item/commandExecution/requestApproval':
-      return {
-        reply: result({ decision: isAllowed ? 'accept' : 'decline' }),
-        shown: shown(sentence('run', fields.command ?? fields.kind ?? 'a command', fields.reason)),
-      };
+    case 'item/commandExecution/requestApproval': {
+      const subject = sentence(
+        'run',
+        unwrapped(text(fields.command) || text(fields.kind) || 'a command'),
+        fields.reason,
+      );
+      if (access?.level === 'workspace_write' && staysInside(fields)) {
+        const reason = 'It runs inside the sandbox of the working folder.';
+        return { reply: result({ decision: 'accept' }), shown: { subject, decision: 'allowed', reason } };
+      }
+      return { reply: result({ decision: isAllowed ? 'accept' : 'decline' }), shown: shown(subject) };
+    }
     case 'item/fileChange/requestApproval':
       return {
         reply: result({ decision: isAllowed ? 'accept' : 'decline' }),
@@ -143,6 +167,12 @@ export function answerTo(method: string, params: unknown, access: Access | null)
         shown: { subject: method, decision: 'declined', reason: 'Verbatim does not know this request.' },
       };
   }
+}
+
+/** A command that Codex asks about for itself alone: nothing beyond the sandbox is asked for with it. */
+function staysInside(fields: Record<string, unknown>): boolean {
+  const asksFor = [fields.reason, fields.additionalPermissions, fields.networkApprovalContext, fields.approvalId];
+  return fields.kind === 'command' && asksFor.every((each) => each === undefined || each === null);
 }
 
 const NOBODY = 'Nobody can be asked while an agent runs.';

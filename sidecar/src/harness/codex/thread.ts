@@ -13,10 +13,10 @@ import {
 } from '../contract.js';
 import type { Account } from './account.js';
 import { failure, INPUT_LIMIT, rpcFailure } from './failures.js';
-import { FrameFault, read, threadOpened, tokenUsage } from './frames.js';
-import { answerTo } from './permissions.js';
+import { type Address, FrameFault, read, threadOpened } from './frames.js';
+import { type Answered, answerTo } from './permissions.js';
 import { type CodexServer, OPEN_MS, type Settled, type ThreadListener } from './server.js';
-import { TokenMeter } from './tokens.js';
+import { TokenMeter, totalOf } from './tokens.js';
 import { CodexTurn } from './turn.js';
 
 /** What a thread needs of the harness that it belongs to. */
@@ -33,9 +33,7 @@ export type Servers = {
   readonly variables: Readonly<Record<string, string>>;
 };
 
-type Opened = { readonly id: string; readonly model: string; readonly server: CodexServer };
-
-export class CodexThread implements HarnessThread {
+export class CodexThread implements HarnessThread, ThreadListener {
   #server: CodexServer;
   #id: string;
   #model: string;
@@ -44,26 +42,26 @@ export class CodexThread implements HarnessThread {
   #isStopWanted = false;
   #hasTurns: boolean;
   #meter: TokenMeter;
+  #hangUp: () => void = () => {};
 
   private constructor(
     private readonly servers: Servers,
     private readonly request: OpenThread,
-    opened: Opened,
-    meter: TokenMeter,
+    server: CodexServer,
   ) {
-    this.#server = opened.server;
-    this.#id = opened.id;
-    this.#model = opened.model;
-    this.#meter = meter;
+    this.#server = server;
+    this.#id = request.thread ?? '';
+    this.#model = request.model ?? '';
+    this.#meter = new TokenMeter(request.thread === null);
     this.#hasTurns = request.thread !== null;
   }
 
   /** @throws HarnessError */
   static async open(servers: Servers, request: OpenThread): Promise<CodexThread> {
     checkFolder(request.cwd);
-    const meter = new TokenMeter(request.thread === null);
-    const server = await servers.current();
-    return new CodexThread(servers, request, await load(servers, request, request.thread, server, meter), meter);
+    const thread = new CodexThread(servers, request, await servers.current());
+    await thread.#load(request.thread);
+    return thread;
   }
 
   get id(): string {
@@ -127,13 +125,66 @@ export class CodexThread implements HarnessThread {
   /** Loads the thread into the server that is up, where the one it was in is gone. */
   async #ready(): Promise<void> {
     if (!this.#server.gone) return;
-    const server = await this.servers.current();
+    this.#server = await this.servers.current();
     // A thread without a turn is not on disk: a new one loses nothing.
     const thread = this.#hasTurns ? this.#id : null;
     if (thread === null) this.#meter = new TokenMeter(true);
-    const opened = await load(this.servers, this.request, thread, server, this.#meter);
-    this.#server = opened.server;
-    this.#id = opened.id;
+    await this.#load(thread);
+  }
+
+  /** Starts (`thread` null) or resumes the thread on the server. @throws HarnessError */
+  async #load(thread: string | null): Promise<void> {
+    const { request, servers } = this;
+    const variables = { ...servers.variables, [JOB_VARIABLE]: request.job };
+    const params = {
+      cwd: request.cwd,
+      approvalPolicy: 'on-request',
+      approvalsReviewer: 'user',
+      // Anything more would mark the folder as trusted in the user's config.toml and load the folder's own
+      // .codex/config.toml (measured on codex 0.171.0). Each turn carries its own sandbox policy.
+      sandbox: 'read-only',
+      // Each sets one variable and keeps those that the user's own `set` names (measured).
+      config: Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value]),
+      ),
+      ...(request.model === null ? {} : { model: request.model }),
+    };
+    this.#hangUp();
+    // Heard from before it is resumed: the thread's total follows the answer at once.
+    if (thread !== null) this.#hangUp = this.#server.listen(thread, request.job, this);
+    const settled =
+      thread === null
+        ? await this.#server.request('thread/start', params, OPEN_MS)
+        : await this.#server.request('thread/resume', { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
+    try {
+      const opened = read(threadOpened, resultOf(settled, this.#server, request), 'the answer to opening a thread');
+      this.#id = opened.thread.id;
+      this.#model = opened.model;
+      if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
+    } catch (error) {
+      this.#hangUp();
+      if (error instanceof FrameFault) throw new HarnessError(failure('protocol', `Codex sent ${error.message}`));
+      throw error;
+    }
+  }
+
+  // --- what the server says: to the turn under way, if one is ---
+
+  notified(method: string, params: unknown, address: Address): void {
+    if (this.#turn) this.#turn.notified(method, params, address);
+    else if (method === 'thread/tokenUsage/updated') this.#meter.before(totalOf(params));
+  }
+
+  descendant(method: string, params: unknown, thread: string): void {
+    this.#turn?.descendant(method, params, thread);
+  }
+
+  asked(method: string, params: unknown): Answered {
+    return this.#turn ? this.#turn.asked(method, params) : answerTo(method, params, null);
+  }
+
+  ended(reason: Failure, survivors: Promise<readonly string[]>): void {
+    this.#turn?.ended(reason, survivors);
   }
 
   /** Restarts the server when the sign-in changed since it started and nobody else uses it. */
@@ -168,6 +219,7 @@ export class CodexThread implements HarnessThread {
       // Stops the thread's MCP servers and forgets who listens; the thread stays on disk.
       await server.request('thread/unsubscribe', { threadId: this.#id }, 5_000);
     }
+    this.#hangUp();
     return await server.killStrays(this.request.job);
   }
 
@@ -179,55 +231,6 @@ export class CodexThread implements HarnessThread {
     } as const;
     return { ending, tokens: null, model: this.#model, survivors: [] };
   }
-}
-
-/** Starts (`thread` null) or resumes a thread on `server`. @throws HarnessError */
-async function load(
-  servers: Servers,
-  request: OpenThread,
-  thread: string | null,
-  server: CodexServer,
-  meter: TokenMeter,
-): Promise<Opened> {
-  const variables = { ...servers.variables, [JOB_VARIABLE]: request.job };
-  const params = {
-    cwd: request.cwd,
-    approvalPolicy: 'on-request',
-    approvalsReviewer: 'user',
-    // Anything more would mark the folder as trusted in the user's config.toml and load the folder's own
-    // .codex/config.toml (measured on codex 0.171.0). Each turn carries its own sandbox policy.
-    sandbox: 'read-only',
-    config: Object.fromEntries(
-      Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value]),
-    ),
-    ...(request.model === null ? {} : { model: request.model }),
-  };
-  const hangUp = thread === null ? () => {} : server.listen(thread, request.job, totals(meter));
-  try {
-    const settled =
-      thread === null
-        ? await server.request('thread/start', params, OPEN_MS)
-        : await server.request('thread/resume', { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
-    const opened = read(threadOpened, resultOf(settled, server, request), 'the answer to opening a thread');
-    return { id: opened.thread.id, model: opened.model, server };
-  } catch (error) {
-    if (error instanceof FrameFault) throw new HarnessError(failure('protocol', `Codex sent ${error.message}`));
-    throw error;
-  } finally {
-    hangUp();
-  }
-}
-
-/** Hears the total that a thread reports when it is resumed. */
-function totals(meter: TokenMeter): ThreadListener {
-  return {
-    notified: (method, params) => {
-      if (method === 'thread/tokenUsage/updated') meter.own(read(tokenUsage, params, method).tokenUsage.total);
-    },
-    descendant: () => {},
-    asked: (method, params) => answerTo(method, params, null),
-    ended: () => {},
-  };
 }
 
 function resultOf(settled: Settled, server: CodexServer, request: OpenThread): unknown {

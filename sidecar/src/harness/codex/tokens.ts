@@ -5,8 +5,14 @@
  * difference. A sub-agent is a thread of its own: its tokens are counted with the turn that it worked for.
  */
 import type { TurnTokens } from '../../../../plugin/hooks/protocol/outcome.js';
+import { read, tokenUsage } from './frames.js';
 
 export type Total = { readonly inputTokens: number; readonly cachedInputTokens: number; readonly outputTokens: number };
+
+/** The total in a `thread/tokenUsage/updated`. @throws FrameFault */
+export function totalOf(params: unknown): Total {
+  return read(tokenUsage, params, 'thread/tokenUsage/updated').tokenUsage.total;
+}
 
 const NONE: Total = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
 
@@ -18,15 +24,21 @@ export class TokenMeter {
   #startDescendants = new Map<string, Total>();
   #hasReport = false;
 
-  /** @param isNew A new thread starts at 0; a resumed one at what Codex reports. */
+  /** @param isNew A new thread starts at 0; a resumed one at the total that Codex repeats for its last turn. */
   constructor(isNew: boolean) {
     this.#own = isNew ? NONE : null;
   }
 
-  /** Takes a total that Codex reported for the thread, in a turn or at a resume. */
-  own(total: Total): void {
+  /** A total reported for the turn under way. */
+  during(total: Total): void {
     this.#own = total;
     this.#hasReport = true;
+  }
+
+  /** A total reported for an earlier turn: what a resumed thread stands at. It may come after `begin`. */
+  before(total: Total): void {
+    this.#start ??= total;
+    if (!this.#hasReport) this.#own = total;
   }
 
   descendant(thread: string, total: Total): void {
@@ -44,10 +56,10 @@ export class TokenMeter {
   end(): TurnTokens | null {
     if (!this.#hasReport || !this.#start || !this.#own) return null;
     const sums = { input: 0, cached: 0, output: 0 };
-    const add = (now: Total, before: Total) => {
-      sums.input += now.inputTokens - before.inputTokens;
-      sums.cached += now.cachedInputTokens - before.cachedInputTokens;
-      sums.output += now.outputTokens - before.outputTokens;
+    const add = (now: Total, then: Total) => {
+      sums.input += now.inputTokens - then.inputTokens;
+      sums.cached += now.cachedInputTokens - then.cachedInputTokens;
+      sums.output += now.outputTokens - then.outputTokens;
     };
     add(this.#own, this.#start);
     for (const [thread, total] of this.#descendants) add(total, this.#startDescendants.get(thread) ?? NONE);

@@ -18,17 +18,18 @@ import {
   planUpdated,
   read,
   rerouted,
-  tokenUsage,
   turnBegun,
   turnCompleted,
   warning,
 } from './frames.js';
 import { type Answered, answerTo, boundsOf } from './permissions.js';
-import type { CodexServer, Settled, ThreadListener } from './server.js';
-import type { TokenMeter } from './tokens.js';
+import type { CodexServer, Settled, ThreadListener as TurnListener } from './server.js';
+import { type TokenMeter, totalOf } from './tokens.js';
 
 /** How long Codex may take to end a turn that it was told to interrupt (measured: 14 ms), in milliseconds. */
 const INTERRUPT_MS = 5_000;
+/** How long the model may be silent after Codex reported a 429, in milliseconds: it waits as long as `Retry-After` says. */
+const LIMITED_MS = 120_000;
 /** How long items that were open at the turn's end are waited for, in milliseconds. */
 const DRAIN_MS = 1_000;
 
@@ -46,7 +47,7 @@ export type TurnContext = {
   readonly meter: TokenMeter;
 };
 
-export class CodexTurn implements ThreadListener {
+export class CodexTurn implements TurnListener {
   readonly end: Promise<TurnEnd>;
   #resolve!: (end: TurnEnd) => void;
   /** Notifications that came before the turn's id was known. */
@@ -69,7 +70,6 @@ export class CodexTurn implements ThreadListener {
   #survivors: readonly string[] = [];
   readonly #whenStarted: Promise<void>;
   #startedNow!: () => void;
-  readonly #hangUp: () => void;
 
   constructor(
     private readonly context: TurnContext,
@@ -84,7 +84,6 @@ export class CodexTurn implements ThreadListener {
       this.#startedNow = resolve;
     });
     context.meter.begin();
-    this.#hangUp = context.server.listen(context.thread, context.job, this);
     this.#begin();
   }
 
@@ -143,7 +142,11 @@ export class CodexTurn implements ThreadListener {
       this.#early.push({ method, params, address });
       return;
     }
-    if (address.turnId !== null && address.turnId !== this.#id) return;
+    if (address.turnId !== null && address.turnId !== this.#id) {
+      // Right after a resume Codex repeats the total of the thread's last turn.
+      if (method === 'thread/tokenUsage/updated') this.#guarded(() => this.context.meter.before(totalOf(params)));
+      return;
+    }
     this.#rearm();
     this.#guarded(() => this.#take(method, params));
   }
@@ -153,7 +156,7 @@ export class CodexTurn implements ThreadListener {
     this.#rearm();
     this.#guarded(() => {
       if (method === 'thread/tokenUsage/updated') {
-        this.context.meter.descendant(thread, read(tokenUsage, params, method).tokenUsage.total);
+        this.context.meter.descendant(thread, totalOf(params));
       }
     });
   }
@@ -190,13 +193,14 @@ export class CodexTurn implements ThreadListener {
         return;
       }
       case 'thread/tokenUsage/updated':
-        this.context.meter.own(read(tokenUsage, params, method).tokenUsage.total);
+        this.context.meter.during(totalOf(params));
         return;
       case 'error': {
         const { error, willRetry } = read(errorNotice, params, method);
         if (!willRetry) return; // turn/completed repeats it
         this.#lastRetry = error;
         this.#emit(retryOf(error));
+        this.#rearm();
         return;
       }
       case 'warning':
@@ -219,6 +223,7 @@ export class CodexTurn implements ThreadListener {
   #itemStarted(params: unknown): void {
     const item = itemOf(params);
     if (item.type === 'userMessage') return;
+    this.#lastRetry = null; // the model answers again
     this.#show(this.#rule.workGoesOn(item.id));
     const acted = actedOf(item);
     if (!acted || this.#open.has(item.id) || this.#seen.has(item.id)) return;
@@ -330,18 +335,25 @@ export class CodexTurn implements ThreadListener {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
     if (this.isOver || this.#isStopWanted || this.#open.size > 0) return;
-    this.#watchdog = setTimeout(() => this.#stalled(), this.input.stallMs);
+    const ms = this.#isLimited ? Math.min(LIMITED_MS, this.input.stallMs) : this.input.stallMs;
+    this.#watchdog = setTimeout(() => this.#stalled(ms), ms);
   }
 
-  #stalled(): void {
-    const seconds = Math.round(this.input.stallMs / 1000);
-    const isLimited = this.#lastRetry !== null && httpStatusOf(this.#lastRetry) === 429;
-    const kind = isLimited ? 'rate_limit' : 'stalled';
-    const last = this.#lastRetry ? ` Codex last said: ${this.#lastRetry.message}` : '';
-    this.#verdictOnStop = {
-      kind: 'failed',
-      failure: failure(kind, `The model was silent for ${seconds} s.${last}`, hintFor(kind, this.#known)),
-    };
+  /**
+   * A 429 with a long `Retry-After` shows as one retry notice that carries the status, and then as silence for
+   * as long as the header says (measured on codex 0.171.0).
+   */
+  get #isLimited(): boolean {
+    return this.#lastRetry !== null && httpStatusOf(this.#lastRetry) === 429;
+  }
+
+  #stalled(ms: number): void {
+    const kind = this.#isLimited ? 'rate_limit' : 'stalled';
+    const last = this.#lastRetry ? ` Codex last said: ${retryText(this.#lastRetry)}` : '';
+    const message = this.#isLimited
+      ? `The provider refused the request (429) and asks for more than ${seconds(ms)} of waiting.`
+      : `The model was silent for ${seconds(ms)}.${last}`;
+    this.#verdictOnStop = { kind: 'failed', failure: failure(kind, message, hintFor(kind, this.#known)) };
     this.#stop();
   }
 
@@ -372,7 +384,6 @@ export class CodexTurn implements ThreadListener {
     this.#open.clear();
     const ending = this.#ending(verdict, hasAnswer);
     this.#isSettled = true;
-    this.#hangUp();
     this.#resolve({ ending, tokens: this.#tokens(), model: this.#model, survivors: this.#survivors });
   }
 
@@ -442,6 +453,10 @@ function retryOf(error: CodexError): TurnEvent {
     kind: 'retry',
     attempt: count ? Number(count[1]) : null,
     of: count ? Number(count[2]) : null,
-    reason: error.additionalDetails ?? error.message,
+    reason: retryText(error),
   };
 }
+
+const retryText = (error: CodexError) => error.additionalDetails ?? error.message;
+
+const seconds = (ms: number) => `${ms < 1000 ? ms / 1000 : Math.round(ms / 1000)} s`;
