@@ -11,7 +11,7 @@ import { HANDBACK } from './runner/chunks.js';
 import { AGENT_TYPES, agentTypeOf, askedModel } from './runner/harnesses.js';
 import type { Host } from './runner/host.js';
 import { modeOf, Runner } from './runner/runner.js';
-import { type Fetch, Sidecar } from './runner/sidecar.js';
+import { type Fetch, Sidecar, type SidecarPorts } from './runner/sidecar.js';
 import { fullName, TOOLS } from './runner/tools.js';
 
 /** The plugin's name as its manifest has it: the prefix of its agent types and tools. */
@@ -38,11 +38,15 @@ export const register: Register = (on, given) => {
 
   on('session.start', async ($, e, next) => {
     detached = fetchOf($);
-    sidecar.bind({ start: (onOutput) => startSidecar($, onOutput), sleep: (ms) => $.clock.sleep(ms) });
+    sidecar.bind(sidecarPortsOf($));
+    // A sidecar that a reload left behind is taken over before Claude Code ends it.
+    if (await isSidecarLeft($)) renewLease();
     heartbeatMs = heartbeatOf(await $.env.get('CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS'));
     const depth = Number(await $.env.get('VERBATIM_DEPTH')) || 0;
     if (depth < DEPTH_LIMIT) await registerAgents($);
-    $.clock.every(LEASE_MS, () => renewLease());
+    $.clock.every(LEASE_MS, () => {
+      if (sidecar.isUp) renewLease();
+    });
     return next(e);
   });
 
@@ -52,7 +56,7 @@ export const register: Register = (on, given) => {
     if (type === undefined) return next(e);
     if (e.isTeammate) return { deny: REFUSED_TEAMMATE };
     if (await isModelForced($, e.workflow !== undefined)) return { deny: REFUSED_FORCED_MODEL };
-    sidecar.warm();
+    hostOf($).requestDetached({ method: 'POST', path: '/v1/warm', body: { harness: type.harness } });
     const model = askedModel(type, e.model);
     const spawned = await next({ ...e, model: model === undefined ? type.model : `${type.harness}/${model}` });
     if (spawned.agentId !== undefined) {
@@ -204,9 +208,24 @@ async function startSidecar($: EngineInterface, onOutput: (piece: string) => voi
   }
 }
 
+function sidecarPortsOf($: EngineInterface): SidecarPorts {
+  return {
+    start: (onOutput) => startSidecar($, onOutput),
+    sleep: (ms) => $.clock.sleep(ms),
+    recall: async () => (await $.state.get({ plugin: 'verbatim', key: 'sidecar' })).value,
+    keep: async (handshake) => {
+      await $.state.set({ plugin: 'verbatim', key: 'sidecar' }, handshake);
+    },
+    fetch: fetchOf($),
+  };
+}
+
+async function isSidecarLeft($: EngineInterface): Promise<boolean> {
+  return (await $.state.get({ plugin: 'verbatim', key: 'sidecar' })).value !== undefined;
+}
+
 function renewLease(): void {
-  if (detached !== undefined && sidecar.isUp)
-    void sidecar.request(detached, { method: 'POST', path: '/v1/lease', body: {} });
+  if (detached !== undefined) void sidecar.request(detached, { method: 'POST', path: '/v1/lease', body: {} });
 }
 
 /** Whether this session puts a Claude model on the agent whatever a hook says (measured on 2.1.332). */

@@ -1,11 +1,13 @@
-/** Where a run stands: plain data of the plugin's own. */
-export type VerbatimRun = unknown;
+/** Plain data of the plugin's own. */
+export type VerbatimData = unknown;
 
 declare module 'claude-code' {
   interface PluginState {
     verbatim: {
       /** By agent id: where the agent's run stands, so that a reload of the module goes on from there. */
-      runs: StateFamily<VerbatimRun>;
+      runs: StateFamily<VerbatimData>;
+      /** Where this session's sidecar listens, so that a reloaded module goes on with it. */
+      sidecar: VerbatimData;
     };
   }
 }

@@ -9,6 +9,10 @@ export type SidecarPorts = {
   /** Starts the sidecar; `onOutput` gets stdout in pieces, the promise settles when the child has ended. */
   readonly start: (onOutput: (piece: string) => void) => Promise<{ detail: string }>;
   readonly sleep: (ms: number) => Promise<void>;
+  /** What a module that this one took the place of had left: its sidecar goes on. */
+  readonly recall: () => Promise<unknown>;
+  readonly keep: (handshake: Handshake) => Promise<void>;
+  readonly fetch: Fetch;
 };
 
 export type Fetch = (
@@ -25,8 +29,10 @@ export type ApiReply =
   /** It was up and did not answer: it has ended, or is ending. */
   | { readonly kind: 'gone'; readonly detail: string };
 
-type Link = { readonly handshake: Handshake };
-type Start = { readonly kind: 'up'; readonly link: Link } | { readonly kind: 'down'; readonly detail: string };
+type Start =
+  /** `isOurs`: this module started it, and hears when it ends. */
+  | { readonly kind: 'up'; readonly handshake: Handshake; readonly isOurs: boolean }
+  | { readonly kind: 'down'; readonly detail: string };
 
 /** How long a sidecar may take to its handshake, in milliseconds: 60–120 ms measured, 8 at once on 2 cores 900 ms. */
 export const HANDSHAKE_LIMIT_MS = 8_000;
@@ -45,28 +51,14 @@ export class Sidecar {
     return this.#start !== undefined;
   }
 
-  /** Begins to start the sidecar where it is not up, without waiting for it. */
-  warm(): void {
-    void this.#up();
-  }
-
   async request(fetch: Fetch, request: ApiRequest): Promise<ApiReply> {
     const start = await this.#up();
     if (start.kind === 'down') return { kind: 'not_started', detail: start.detail };
-    const { handshake } = start.link;
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-    const port = handshake.port === undefined ? '' : `:${handshake.port}`;
-    try {
-      const reply = await fetch(`http://127.0.0.1${port}${request.path}`, {
-        method: request.method,
-        headers: { authorization: `Bearer ${handshake.token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body }),
-        ...(handshake.socket === undefined ? {} : { socketPath: handshake.socket }),
-      });
-      return replyOf(reply);
-    } catch (error) {
-      return { kind: 'gone', detail: messageOf(error) };
-    }
+    const { handshake } = start;
+    const reply = await ask(fetch, handshake, request);
+    // The end of one that another module started is heard of in no other way.
+    if (reply.kind === 'gone' && !start.isOurs) this.#start = undefined;
+    return reply;
   }
 
   #up(): Promise<Start> {
@@ -80,6 +72,8 @@ export class Sidecar {
       this.#start = undefined;
       return { kind: 'down', detail: 'the session has not started yet' };
     }
+    const adopted = await adopt(ports);
+    if (adopted !== undefined) return adopted;
     let output = '';
     const start = await new Promise<Start>((settle) => {
       const ended = ports.start((piece) => {
@@ -104,7 +98,32 @@ export class Sidecar {
         .then(() => settle({ kind: 'down', detail: `it said nothing within ${HANDSHAKE_LIMIT_MS / 1000} s` }));
     });
     if (start.kind === 'down') this.#start = undefined;
+    // Not kept (the module is being unloaded): a reload then starts a sidecar of its own.
+    else await ports.keep(start.handshake).catch(() => undefined);
     return start;
+  }
+}
+
+/** Goes on with the sidecar of the module before a reload, where there is one that answers. */
+async function adopt(ports: SidecarPorts): Promise<Start | undefined> {
+  const handshake = (await ports.recall()) as Handshake | undefined;
+  if (handshake?.protocol !== PROTOCOL) return undefined;
+  const reply = await ask(ports.fetch, handshake, { method: 'POST', path: '/v1/adopt', body: {} });
+  return reply.kind === 'ok' ? { kind: 'up', handshake, isOurs: false } : undefined;
+}
+
+async function ask(fetch: Fetch, handshake: Handshake, request: ApiRequest): Promise<ApiReply> {
+  const port = handshake.port === undefined ? '' : `:${handshake.port}`;
+  try {
+    const reply = await fetch(`http://127.0.0.1${port}${request.path}`, {
+      method: request.method,
+      headers: { authorization: `Bearer ${handshake.token}`, 'content-type': 'application/json' },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(handshake.socket === undefined ? {} : { socketPath: handshake.socket }),
+    });
+    return replyOf(reply);
+  } catch (error) {
+    return { kind: 'gone', detail: messageOf(error) };
   }
 }
 
@@ -121,7 +140,7 @@ function startOf(line: string): Start {
       detail: `it speaks protocol ${handshake.protocol}, the plugin ${PROTOCOL}; run /reload-plugins after an update`,
     };
   }
-  return { kind: 'up', link: { handshake } };
+  return { kind: 'up', handshake, isOurs: true };
 }
 
 function replyOf(reply: { status: number; text: string }): ApiReply {

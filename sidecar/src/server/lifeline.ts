@@ -13,6 +13,11 @@ export type EndReason = 'parent_gone' | 'lease_over' | 'SIGTERM' | 'SIGINT' | 'S
 export type Lifeline = {
   /** Puts the end of the lease off. */
   renew(): void;
+  /**
+   * A reloaded mod goes on with this sidecar. Claude Code sends SIGTERM for the old module's sake, seconds after the
+   * reload (measured on 2.1.332): from here on the parent's end alone counts, which is noticed as soon.
+   */
+  adopt(): void;
   /** Stops watching. */
   cut(): void;
 };
@@ -28,11 +33,17 @@ export function openLifeline(leaseMs: number, now: () => number, end: (reason: E
     },
     Math.min(PARENT_POLL_MS, leaseMs),
   );
-  const onSignal = (name: NodeJS.Signals) => end(name as EndReason);
+  let isAdopted = false;
+  const onSignal = (name: NodeJS.Signals) => {
+    if (!(isAdopted && name === 'SIGTERM')) end(name as EndReason);
+  };
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal);
   return {
     renew() {
       renewedAt = now();
+    },
+    adopt() {
+      isAdopted = true;
     },
     cut() {
       clearInterval(timer);

@@ -15,6 +15,8 @@ export type RouteContext = {
   readonly harnessOf: (name: HarnessName) => Harness;
   readonly leaseMs: number;
   readonly log: Log;
+  /** A module that took the place of the one that started this sidecar has it now. */
+  readonly onAdopted: () => void;
 };
 
 export type RouteRequest = {
@@ -44,6 +46,13 @@ export function resourceAt(path: string, context: RouteContext): Resource {
       case 'lease':
         // That a request was answered has renewed it already.
         return { POST: async () => ({ status: 200, body: health(context) }) };
+      case 'adopt':
+        return {
+          POST: async () => {
+            context.onAdopted();
+            return { status: 200, body: health(context) };
+          },
+        };
       case 'warm':
         return { POST: warm(context) };
       case 'jobs':

@@ -50,7 +50,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   });
   const token = mintToken();
   const server = createApi({
-    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log },
+    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log, onAdopted: () => lifeline?.adopt() },
     token,
     log,
     onRequest: () => lifeline?.renew(),
