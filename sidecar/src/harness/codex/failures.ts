@@ -104,8 +104,10 @@ function kindOfStatus(status: number | null): FailureKind {
 
 /** `other` is told apart by Codex's own fixed sentences; what fits none is a request that the provider refused. */
 function kindOfOther(message: string): FailureKind {
-  if (message.startsWith('stream disconnected before completion: idle timeout')) return 'stalled';
-  if (message.startsWith('stream disconnected before completion')) return 'network';
+  const cut = 'stream disconnected before completion';
+  if (message.endsWith('Incomplete response returned, reason: content_filter')) return 'policy';
+  if (message.startsWith(`${cut}: idle timeout`)) return 'stalled';
+  if (message.startsWith(cut) || message.startsWith('Incomplete response returned')) return 'network';
   if (message.startsWith('Missing environment variable')) return 'sign_in';
   return isJson(message) ? 'invalid_request' : 'unknown';
 }
