@@ -2,7 +2,7 @@
  * A place for the real Claude Code to run in: a fresh HOME, a git folder to work in, an exact environment, and no way
  * out of the machine. Everything that starts there carries its HOME, so it can be found and ended by it.
  */
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,17 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The plugin of this repository. */
 export const PLUGIN = join(ROOT, 'plugin');
+
+/**
+ * A copy of the plugin inside a place, to edit at will. An interactive Claude Code watches the folder it loads, and
+ * writes its types and a tsconfig.json there: it gets a copy.
+ */
+export function copyPlugin(place: Place, from: string = PLUGIN): string {
+  const copy = join(place.root, 'plugin');
+  if (!existsSync(copy))
+    cpSync(from, copy, { recursive: true, filter: (path) => !path.endsWith('/.claude-plugin/types') });
+  return copy;
+}
 
 /** The key that every place uses; the fake asks for none. */
 export const API_KEY = 'sk-ant-test-000000000000000000000000';
