@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClaudeOptions } from './claude.js';
-import { claudeBinary, PLUGIN, type Place } from './claude-place.js';
+import { claudeBinary, copyPlugin, type Place } from './claude-place.js';
 import { descendants, isAlive, type ProcessId, type ProcessInfo, processOf, signal, untilGone } from './processes.js';
 import { until } from './wait.js';
 
