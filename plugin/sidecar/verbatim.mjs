@@ -158,8 +158,10 @@ function kindOfStatus(status) {
   return "invalid_request";
 }
 function kindOfOther(message2) {
-  if (message2.startsWith("stream disconnected before completion: idle timeout")) return "stalled";
-  if (message2.startsWith("stream disconnected before completion")) return "network";
+  const cut = "stream disconnected before completion";
+  if (message2.endsWith("Incomplete response returned, reason: content_filter")) return "policy";
+  if (message2.startsWith(`${cut}: idle timeout`)) return "stalled";
+  if (message2.startsWith(cut) || message2.startsWith("Incomplete response returned")) return "network";
   if (message2.startsWith("Missing environment variable")) return "sign_in";
   return isJson(message2) ? "invalid_request" : "unknown";
 }
@@ -2371,6 +2373,63 @@ var Child = class _Child {
   }
 };
 
+// sidecar/src/harness/codex/output.ts
+var HEAD = 2e4;
+var TAIL = 1e4;
+var OUTPUT_LIMIT = HEAD + TAIL;
+function capped(text2, head = HEAD, tail = TAIL) {
+  if (text2.length <= head + tail) return { text: text2, omitted: 0 };
+  let headEnd = head;
+  if (isHigh(text2.charCodeAt(headEnd - 1)) && isLow(text2.charCodeAt(headEnd))) headEnd -= 1;
+  let tailStart = text2.length - tail;
+  if (isHigh(text2.charCodeAt(tailStart - 1)) && isLow(text2.charCodeAt(tailStart))) tailStart += 1;
+  const omitted = tailStart - headEnd;
+  const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
+  return { text: `${text2.slice(0, headEnd)}
+${note}
+${text2.slice(tailStart)}`, omitted };
+}
+var isHigh = (unit) => unit >= 55296 && unit <= 56319;
+var isLow = (unit) => unit >= 56320 && unit <= 57343;
+var SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh) -l?c (.*)$/s;
+function unwrapped(command) {
+  const word = SHELL.exec(command)?.[1];
+  if (word === void 0) return command;
+  return shellWord(word) ?? command;
+}
+function shellWord(word) {
+  let value = "";
+  let at = 0;
+  while (at < word.length) {
+    const char = word[at];
+    if (char === "'") {
+      const end = word.indexOf("'", at + 1);
+      if (end === -1) return null;
+      value += word.slice(at + 1, end);
+      at = end + 1;
+    } else if (char === '"') {
+      at += 1;
+      while (word[at] !== '"') {
+        if (at >= word.length) return null;
+        if (word[at] === "\\" && /["\\$`\n]/.test(word[at + 1] ?? "")) at += 1;
+        value += word[at];
+        at += 1;
+      }
+      at += 1;
+    } else if (char === "\\") {
+      if (at + 1 >= word.length) return null;
+      value += word[at + 1];
+      at += 2;
+    } else if (/[\s;&|<>()$`]/.test(char)) {
+      return null;
+    } else {
+      value += char;
+      at += 1;
+    }
+  }
+  return value;
+}
+
 // sidecar/src/harness/codex/worktree.ts
 import { readFileSync as readFileSync2, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
 import { dirname as dirname2, isAbsolute as isAbsolute2, join as join4, resolve as resolve2 } from "node:path";
@@ -2409,6 +2468,15 @@ function isFolder(path) {
 }
 
 // sidecar/src/harness/codex/permissions.ts
+var INSIDE_THE_SANDBOX = {
+  granular: {
+    sandbox_approval: false,
+    rules: false,
+    skill_approval: false,
+    request_permissions: false,
+    mcp_elicitations: true
+  }
+};
 function boundsOf(access, cwd) {
   switch (access.level) {
     case "read_only":
@@ -2419,7 +2487,7 @@ function boundsOf(access, cwd) {
       };
     case "workspace_write":
       return {
-        approvalPolicy: "on-request",
+        approvalPolicy: INSIDE_THE_SANDBOX,
         approvalsReviewer: "user",
         sandboxPolicy: {
           type: "workspaceWrite",
@@ -2432,7 +2500,7 @@ function boundsOf(access, cwd) {
         }
       };
     case "full":
-      return { approvalPolicy: "never", approvalsReviewer: "user", sandboxPolicy: { type: "dangerFullAccess" } };
+      return { approvalPolicy: "on-request", approvalsReviewer: "user", sandboxPolicy: { type: "dangerFullAccess" } };
   }
 }
 function answerTo(method, params, access) {
@@ -2445,11 +2513,18 @@ function answerTo(method, params, access) {
   });
   const result2 = (value) => ({ kind: "result", result: value });
   switch (method) {
-    case "item/commandExecution/requestApproval":
-      return {
-        reply: result2({ decision: isAllowed ? "accept" : "decline" }),
-        shown: shown(sentence("run", fields.command ?? fields.kind ?? "a command", fields.reason))
-      };
+    case "item/commandExecution/requestApproval": {
+      const subject = sentence(
+        "run",
+        unwrapped(text(fields.command) || text(fields.kind) || "a command"),
+        fields.reason
+      );
+      if (access?.level === "workspace_write" && staysInside(fields)) {
+        const reason = "It runs inside the sandbox of the working folder.";
+        return { reply: result2({ decision: "accept" }), shown: { subject, decision: "allowed", reason } };
+      }
+      return { reply: result2({ decision: isAllowed ? "accept" : "decline" }), shown: shown(subject) };
+    }
     case "item/fileChange/requestApproval":
       return {
         reply: result2({ decision: isAllowed ? "accept" : "decline" }),
@@ -2502,6 +2577,10 @@ function answerTo(method, params, access) {
         shown: { subject: method, decision: "declined", reason: "Verbatim does not know this request." }
       };
   }
+}
+function staysInside(fields) {
+  const asksFor = [fields.reason, fields.additionalPermissions, fields.networkApprovalContext, fields.approvalId];
+  return fields.kind === "command" && asksFor.every((each) => each === void 0 || each === null);
 }
 var NOBODY = "Nobody can be asked while an agent runs.";
 function reasonOf(access) {
@@ -2616,10 +2695,10 @@ var CodexServer = class _CodexServer {
     const id = this.#nextId++;
     const timer = setTimeout(() => {
       this.#pending.delete(id);
-      const seconds = Math.round(timeoutMs / 1e3);
+      const seconds2 = Math.round(timeoutMs / 1e3);
       settle({
         kind: "gone",
-        failure: failure("protocol", `Codex did not answer ${method} within ${seconds} s.${this.#tail()}`)
+        failure: failure("protocol", `Codex did not answer ${method} within ${seconds2} s.${this.#tail()}`)
       });
     }, timeoutMs);
     this.#pending.set(id, (settled) => {
@@ -2773,6 +2852,9 @@ var CodexServer = class _CodexServer {
 import { statSync as statSync4 } from "node:fs";
 
 // sidecar/src/harness/codex/tokens.ts
+function totalOf(params) {
+  return read(tokenUsage, params, "thread/tokenUsage/updated").tokenUsage.total;
+}
 var NONE = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
 var TokenMeter = class {
   /** Newest total of the thread; null when it is not known, which it is not right after a resume. */
@@ -2781,14 +2863,19 @@ var TokenMeter = class {
   #start = null;
   #startDescendants = /* @__PURE__ */ new Map();
   #hasReport = false;
-  /** @param isNew A new thread starts at 0; a resumed one at what Codex reports. */
+  /** @param isNew A new thread starts at 0; a resumed one at the total that Codex repeats for its last turn. */
   constructor(isNew) {
     this.#own = isNew ? NONE : null;
   }
-  /** Takes a total that Codex reported for the thread, in a turn or at a resume. */
-  own(total) {
+  /** A total reported for the turn under way. */
+  during(total) {
     this.#own = total;
     this.#hasReport = true;
+  }
+  /** A total reported for an earlier turn: what a resumed thread stands at. It may come after `begin`. */
+  before(total) {
+    this.#start ??= total;
+    if (!this.#hasReport) this.#own = total;
   }
   descendant(thread, total) {
     this.#descendants.set(thread, total);
@@ -2803,10 +2890,10 @@ var TokenMeter = class {
   end() {
     if (!this.#hasReport || !this.#start || !this.#own) return null;
     const sums = { input: 0, cached: 0, output: 0 };
-    const add = (now, before) => {
-      sums.input += now.inputTokens - before.inputTokens;
-      sums.cached += now.cachedInputTokens - before.cachedInputTokens;
-      sums.output += now.outputTokens - before.outputTokens;
+    const add = (now, then) => {
+      sums.input += now.inputTokens - then.inputTokens;
+      sums.cached += now.cachedInputTokens - then.cachedInputTokens;
+      sums.output += now.outputTokens - then.outputTokens;
     };
     add(this.#own, this.#start);
     for (const [thread, total] of this.#descendants) add(total, this.#startDescendants.get(thread) ?? NONE);
@@ -2859,63 +2946,6 @@ var AnswerRule = class {
     return [text2];
   }
 };
-
-// sidecar/src/harness/codex/output.ts
-var HEAD = 2e4;
-var TAIL = 1e4;
-var OUTPUT_LIMIT = HEAD + TAIL;
-function capped(text2, head = HEAD, tail = TAIL) {
-  if (text2.length <= head + tail) return { text: text2, omitted: 0 };
-  let headEnd = head;
-  if (isHigh(text2.charCodeAt(headEnd - 1)) && isLow(text2.charCodeAt(headEnd))) headEnd -= 1;
-  let tailStart = text2.length - tail;
-  if (isHigh(text2.charCodeAt(tailStart - 1)) && isLow(text2.charCodeAt(tailStart))) tailStart += 1;
-  const omitted = tailStart - headEnd;
-  const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
-  return { text: `${text2.slice(0, headEnd)}
-${note}
-${text2.slice(tailStart)}`, omitted };
-}
-var isHigh = (unit) => unit >= 55296 && unit <= 56319;
-var isLow = (unit) => unit >= 56320 && unit <= 57343;
-var SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh) -l?c (.*)$/s;
-function unwrapped(command) {
-  const word = SHELL.exec(command)?.[1];
-  if (word === void 0) return command;
-  return shellWord(word) ?? command;
-}
-function shellWord(word) {
-  let value = "";
-  let at = 0;
-  while (at < word.length) {
-    const char = word[at];
-    if (char === "'") {
-      const end = word.indexOf("'", at + 1);
-      if (end === -1) return null;
-      value += word.slice(at + 1, end);
-      at = end + 1;
-    } else if (char === '"') {
-      at += 1;
-      while (word[at] !== '"') {
-        if (at >= word.length) return null;
-        if (word[at] === "\\" && /["\\$`\n]/.test(word[at + 1] ?? "")) at += 1;
-        value += word[at];
-        at += 1;
-      }
-      at += 1;
-    } else if (char === "\\") {
-      if (at + 1 >= word.length) return null;
-      value += word[at + 1];
-      at += 2;
-    } else if (/[\s;&|<>()$`]/.test(char)) {
-      return null;
-    } else {
-      value += char;
-      at += 1;
-    }
-  }
-  return value;
-}
 
 // sidecar/src/harness/codex/events.ts
 var NO_ACTION = /* @__PURE__ */ new Set(["hookPrompt", "functionCallOutput", "plan", "enteredReviewMode", "exitedReviewMode"]);
@@ -3035,6 +3065,7 @@ function contentText(block) {
 
 // sidecar/src/harness/codex/turn.ts
 var INTERRUPT_MS = 5e3;
+var LIMITED_MS = 12e4;
 var DRAIN_MS = 1e3;
 var CodexTurn = class {
   constructor(context, input, onEvent) {
@@ -3049,7 +3080,6 @@ var CodexTurn = class {
       this.#startedNow = resolve3;
     });
     context.meter.begin();
-    this.#hangUp = context.server.listen(context.thread, context.job, this);
     this.#begin();
   }
   context;
@@ -3077,7 +3107,6 @@ var CodexTurn = class {
   #survivors = [];
   #whenStarted;
   #startedNow;
-  #hangUp;
   /** The turn's id at Codex; null before it has one. */
   get id() {
     return this.#id;
@@ -3128,7 +3157,10 @@ var CodexTurn = class {
       this.#early.push({ method, params, address });
       return;
     }
-    if (address.turnId !== null && address.turnId !== this.#id) return;
+    if (address.turnId !== null && address.turnId !== this.#id) {
+      if (method === "thread/tokenUsage/updated") this.#guarded(() => this.context.meter.before(totalOf(params)));
+      return;
+    }
     this.#rearm();
     this.#guarded(() => this.#take(method, params));
   }
@@ -3137,7 +3169,7 @@ var CodexTurn = class {
     this.#rearm();
     this.#guarded(() => {
       if (method === "thread/tokenUsage/updated") {
-        this.context.meter.descendant(thread, read(tokenUsage, params, method).tokenUsage.total);
+        this.context.meter.descendant(thread, totalOf(params));
       }
     });
   }
@@ -3171,13 +3203,14 @@ var CodexTurn = class {
         return;
       }
       case "thread/tokenUsage/updated":
-        this.context.meter.own(read(tokenUsage, params, method).tokenUsage.total);
+        this.context.meter.during(totalOf(params));
         return;
       case "error": {
         const { error, willRetry } = read(errorNotice, params, method);
         if (!willRetry) return;
         this.#lastRetry = error;
         this.#emit(retryOf(error));
+        this.#rearm();
         return;
       }
       case "warning":
@@ -3199,6 +3232,7 @@ var CodexTurn = class {
   #itemStarted(params) {
     const item = itemOf(params);
     if (item.type === "userMessage") return;
+    this.#lastRetry = null;
     this.#show(this.#rule.workGoesOn(item.id));
     const acted = actedOf(item);
     if (!acted || this.#open.has(item.id) || this.#seen.has(item.id)) return;
@@ -3296,17 +3330,21 @@ var CodexTurn = class {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
     if (this.isOver || this.#isStopWanted || this.#open.size > 0) return;
-    this.#watchdog = setTimeout(() => this.#stalled(), this.input.stallMs);
+    const ms = this.#isLimited ? Math.min(LIMITED_MS, this.input.stallMs) : this.input.stallMs;
+    this.#watchdog = setTimeout(() => this.#stalled(ms), ms);
   }
-  #stalled() {
-    const seconds = Math.round(this.input.stallMs / 1e3);
-    const isLimited = this.#lastRetry !== null && httpStatusOf(this.#lastRetry) === 429;
-    const kind = isLimited ? "rate_limit" : "stalled";
-    const last = this.#lastRetry ? ` Codex last said: ${this.#lastRetry.message}` : "";
-    this.#verdictOnStop = {
-      kind: "failed",
-      failure: failure(kind, `The model was silent for ${seconds} s.${last}`, hintFor(kind, this.#known))
-    };
+  /**
+   * A 429 with a long `Retry-After` shows as one retry notice that carries the status, and then as silence for
+   * as long as the header says (measured on codex 0.171.0).
+   */
+  get #isLimited() {
+    return this.#lastRetry !== null && httpStatusOf(this.#lastRetry) === 429;
+  }
+  #stalled(ms) {
+    const kind = this.#isLimited ? "rate_limit" : "stalled";
+    const last = this.#lastRetry ? ` Codex last said: ${retryText(this.#lastRetry)}` : "";
+    const message2 = this.#isLimited ? `The provider refused the request (429) and asks for more than ${seconds(ms)} of waiting.` : `The model was silent for ${seconds(ms)}.${last}`;
+    this.#verdictOnStop = { kind: "failed", failure: failure(kind, message2, hintFor(kind, this.#known)) };
     this.#stop();
   }
   // --- the end ---
@@ -3333,7 +3371,6 @@ var CodexTurn = class {
     this.#open.clear();
     const ending = this.#ending(verdict, hasAnswer);
     this.#isSettled = true;
-    this.#hangUp();
     this.#resolve({ ending, tokens: this.#tokens(), model: this.#model, survivors: this.#survivors });
   }
   /** Items complete after `turn/completed` too (a command that was just cleaned away): they are waited for a moment. */
@@ -3392,19 +3429,21 @@ function retryOf(error) {
     kind: "retry",
     attempt: count ? Number(count[1]) : null,
     of: count ? Number(count[2]) : null,
-    reason: error.additionalDetails ?? error.message
+    reason: retryText(error)
   };
 }
+var retryText = (error) => error.additionalDetails ?? error.message;
+var seconds = (ms) => `${ms < 1e3 ? ms / 1e3 : Math.round(ms / 1e3)} s`;
 
 // sidecar/src/harness/codex/thread.ts
 var CodexThread = class _CodexThread {
-  constructor(servers, request, opened, meter) {
+  constructor(servers, request, server) {
     this.servers = servers;
     this.request = request;
-    this.#server = opened.server;
-    this.#id = opened.id;
-    this.#model = opened.model;
-    this.#meter = meter;
+    this.#server = server;
+    this.#id = request.thread ?? "";
+    this.#model = request.model ?? "";
+    this.#meter = new TokenMeter(request.thread === null);
     this.#hasTurns = request.thread !== null;
   }
   servers;
@@ -3417,12 +3456,14 @@ var CodexThread = class _CodexThread {
   #isStopWanted = false;
   #hasTurns;
   #meter;
+  #hangUp = () => {
+  };
   /** @throws HarnessError */
   static async open(servers, request) {
     checkFolder(request.cwd);
-    const meter = new TokenMeter(request.thread === null);
-    const server = await servers.current();
-    return new _CodexThread(servers, request, await load(servers, request, request.thread, server, meter), meter);
+    const thread = new _CodexThread(servers, request, await servers.current());
+    await thread.#load(request.thread);
+    return thread;
   }
   get id() {
     return this.#id;
@@ -3479,12 +3520,55 @@ var CodexThread = class _CodexThread {
   /** Loads the thread into the server that is up, where the one it was in is gone. */
   async #ready() {
     if (!this.#server.gone) return;
-    const server = await this.servers.current();
+    this.#server = await this.servers.current();
     const thread = this.#hasTurns ? this.#id : null;
     if (thread === null) this.#meter = new TokenMeter(true);
-    const opened = await load(this.servers, this.request, thread, server, this.#meter);
-    this.#server = opened.server;
-    this.#id = opened.id;
+    await this.#load(thread);
+  }
+  /** Starts (`thread` null) or resumes the thread on the server. @throws HarnessError */
+  async #load(thread) {
+    const { request, servers } = this;
+    const variables = { ...servers.variables, [JOB_VARIABLE]: request.job };
+    const params = {
+      cwd: request.cwd,
+      approvalPolicy: "on-request",
+      approvalsReviewer: "user",
+      // Anything more would mark the folder as trusted in the user's config.toml and load the folder's own
+      // .codex/config.toml (measured on codex 0.171.0). Each turn carries its own sandbox policy.
+      sandbox: "read-only",
+      // Each sets one variable and keeps those that the user's own `set` names (measured).
+      config: Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value])
+      ),
+      ...request.model === null ? {} : { model: request.model }
+    };
+    this.#hangUp();
+    if (thread !== null) this.#hangUp = this.#server.listen(thread, request.job, this);
+    const settled = thread === null ? await this.#server.request("thread/start", params, OPEN_MS) : await this.#server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
+    try {
+      const opened = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
+      this.#id = opened.thread.id;
+      this.#model = opened.model;
+      if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
+    } catch (error) {
+      this.#hangUp();
+      if (error instanceof FrameFault) throw new HarnessError(failure("protocol", `Codex sent ${error.message}`));
+      throw error;
+    }
+  }
+  // --- what the server says: to the turn under way, if one is ---
+  notified(method, params, address) {
+    if (this.#turn) this.#turn.notified(method, params, address);
+    else if (method === "thread/tokenUsage/updated") this.#meter.before(totalOf(params));
+  }
+  descendant(method, params, thread) {
+    this.#turn?.descendant(method, params, thread);
+  }
+  asked(method, params) {
+    return this.#turn ? this.#turn.asked(method, params) : answerTo(method, params, null);
+  }
+  ended(reason, survivors) {
+    this.#turn?.ended(reason, survivors);
   }
   /** Restarts the server when the sign-in changed since it started and nobody else uses it. */
   async #renewSignIn() {
@@ -3513,6 +3597,7 @@ var CodexThread = class _CodexThread {
       await server.request("thread/backgroundTerminals/clean", { threadId: this.#id }, 5e3);
       await server.request("thread/unsubscribe", { threadId: this.#id }, 5e3);
     }
+    this.#hangUp();
     return await server.killStrays(this.request.job);
   }
   #failedEnd(reason) {
@@ -3524,45 +3609,6 @@ var CodexThread = class _CodexThread {
     return { ending, tokens: null, model: this.#model, survivors: [] };
   }
 };
-async function load(servers, request, thread, server, meter) {
-  const variables = { ...servers.variables, [JOB_VARIABLE]: request.job };
-  const params = {
-    cwd: request.cwd,
-    approvalPolicy: "on-request",
-    approvalsReviewer: "user",
-    // Anything more would mark the folder as trusted in the user's config.toml and load the folder's own
-    // .codex/config.toml (measured on codex 0.171.0). Each turn carries its own sandbox policy.
-    sandbox: "read-only",
-    config: Object.fromEntries(
-      Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value])
-    ),
-    ...request.model === null ? {} : { model: request.model }
-  };
-  const hangUp = thread === null ? () => {
-  } : server.listen(thread, request.job, totals(meter));
-  try {
-    const settled = thread === null ? await server.request("thread/start", params, OPEN_MS) : await server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
-    const opened = read(threadOpened, resultOf(settled, server, request), "the answer to opening a thread");
-    return { id: opened.thread.id, model: opened.model, server };
-  } catch (error) {
-    if (error instanceof FrameFault) throw new HarnessError(failure("protocol", `Codex sent ${error.message}`));
-    throw error;
-  } finally {
-    hangUp();
-  }
-}
-function totals(meter) {
-  return {
-    notified: (method, params) => {
-      if (method === "thread/tokenUsage/updated") meter.own(read(tokenUsage, params, method).tokenUsage.total);
-    },
-    descendant: () => {
-    },
-    asked: (method, params) => answerTo(method, params, null),
-    ended: () => {
-    }
-  };
-}
 function resultOf(settled, server, request) {
   switch (settled.kind) {
     case "result":
@@ -4944,10 +4990,13 @@ var Journal = class _Journal {
     try {
       const record2 = recordOf(readPrivate(join10(folder, "state.json")).toString("utf8"), id);
       let open2 = null;
+      let turns = 0;
       const log = EventLog.open(join10(folder, "events.jsonl"), (event) => {
         open2 = openTurnAfter(open2, event);
+        turns = event.turn;
       });
       const journal = new _Journal(place, folder, record2, log);
+      if (record2.turns > turns) journal.#takeBack(turns);
       if (open2 !== null) journal.#endAbandoned(open2);
       return journal;
     } catch (error) {
@@ -5034,6 +5083,16 @@ var Journal = class _Journal {
   close() {
     this.#log.close();
     letJobGo(this.folder, this.place.self);
+  }
+  /**
+   * The sidecar died between noting that messages go to a turn and beginning it: the harness has not seen
+   * them (a turn is handed over only once its begin is in the events), so they wait again.
+   */
+  #takeBack(turns) {
+    const messages = this.#record.messages.map(
+      (message2) => message2.turn !== null && message2.turn > turns ? { ...message2, turn: null } : message2
+    );
+    this.update({ turns, messages });
   }
   #endAbandoned(open2) {
     const answer3 = answerRecord(this.folder, open2.turn);
@@ -5414,6 +5473,13 @@ function resourceAt(path, context) {
         return { GET: async () => ({ status: 200, body: health(context) }) };
       case "lease":
         return { POST: async () => ({ status: 200, body: health(context) }) };
+      case "adopt":
+        return {
+          POST: async () => {
+            context.onAdopted();
+            return { status: 200, body: health(context) };
+          }
+        };
       case "warm":
         return { POST: warm(context) };
       case "jobs":
@@ -5596,11 +5662,17 @@ function openLifeline(leaseMs, now, end) {
     },
     Math.min(PARENT_POLL_MS, leaseMs)
   );
-  const onSignal = (name) => end(name);
+  let isAdopted = false;
+  const onSignal = (name) => {
+    if (!(isAdopted && name === "SIGTERM")) end(name);
+  };
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, onSignal);
   return {
     renew() {
       renewedAt = now();
+    },
+    adopt() {
+      isAdopted = true;
     },
     cut() {
       clearInterval(timer);
@@ -5639,7 +5711,7 @@ async function serve(options = {}) {
   });
   const token = mintToken();
   const server = createApi({
-    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log },
+    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log, onAdopted: () => lifeline?.adopt() },
     token,
     log,
     onRequest: () => lifeline?.renew(),

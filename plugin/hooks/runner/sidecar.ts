@@ -93,9 +93,9 @@ export class Sidecar {
           settle({ kind: 'down', detail: messageOf(error) });
         },
       );
-      void ports
-        .sleep(HANDSHAKE_LIMIT_MS)
-        .then(() => settle({ kind: 'down', detail: `it said nothing within ${HANDSHAKE_LIMIT_MS / 1000} s` }));
+      const silent = () => settle({ kind: 'down', detail: `it said nothing within ${HANDSHAKE_LIMIT_MS / 1000} s` });
+      // A clock that refuses is a session that is over: nobody waits for the sidecar then.
+      ports.sleep(HANDSHAKE_LIMIT_MS).then(silent, silent);
     });
     if (start.kind === 'down') this.#start = undefined;
     // Not kept (the module is being unloaded): a reload then starts a sidecar of its own.
