@@ -9,9 +9,121 @@ function checkNode(version2) {
   return `Verbatim needs Node ${OLDEST.join(".")} or newer, and this is Node ${version2}. Install a newer Node (https://nodejs.org) and try again.`;
 }
 
+// sidecar/src/job/private-files.ts
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+var UnsafePathError = class extends Error {
+  constructor(path, why) {
+    super(`${path} ${why}`);
+    this.path = path;
+    this.why = why;
+    this.name = "UnsafePathError";
+  }
+  path;
+  why;
+};
+var NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+function ensurePrivateFolder(path) {
+  mkdirSync(path, { recursive: true, mode: 448 });
+  checkPrivateFolder(path);
+}
+function checkPrivateFolder(path) {
+  const stat2 = lstatSync(path);
+  if (stat2.isSymbolicLink()) throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
+  if (!stat2.isDirectory()) throw new UnsafePathError(path, "is not a folder");
+  checkOwner(path, stat2.uid);
+  if (process.platform !== "win32" && (stat2.mode & 63) !== 0) chmodSync(path, 448);
+}
+function openPrivate(path, flags) {
+  let descriptor;
+  try {
+    descriptor = openSync(path, flags | NO_FOLLOW, 384);
+  } catch (error) {
+    if (codeOf(error) === "ELOOP" || codeOf(error) === "EMLINK") {
+      throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
+    }
+    throw error;
+  }
+  try {
+    const stat2 = fstatSync(descriptor);
+    if (!stat2.isFile()) throw new UnsafePathError(path, "is not a file");
+    checkOwner(path, stat2.uid);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+function readPrivate(path) {
+  const descriptor = openPrivate(path, constants.O_RDONLY);
+  try {
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+function writeAtomic(path, bytes) {
+  const draft = draftOf(path);
+  rmSync(draft, { force: true });
+  const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, path);
+}
+async function writeAtomicLarge(path, bytes) {
+  const draft = draftOf(path);
+  await rm(draft, { force: true });
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+  const handle = await open(draft, flags, 384);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+  if (process.platform === "win32") return;
+  const folder = await open(dirname(path), constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+function codeOf(error) {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+function draftOf(path) {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.draft`);
+}
+function checkOwner(path, uid) {
+  const own2 = process.getuid?.();
+  if (own2 !== void 0 && uid !== own2) {
+    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own2})`);
+  }
+}
+
 // sidecar/src/server/serve.ts
 import { writeSync as writeSync3 } from "node:fs";
-import { join as join12 } from "node:path";
+import { join as join15 } from "node:path";
 
 // plugin/hooks/protocol/api.ts
 var PROTOCOL = 1;
@@ -78,7 +190,7 @@ var HarnessError = class extends Error {
 // sidecar/src/harness/codex/account.ts
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join as join2 } from "node:path";
 
 // sidecar/src/harness/codex/failures.ts
 var INSTALL = "npm install -g @openai/codex";
@@ -396,9 +508,9 @@ function finalizeIssue(iss, ctx, config2) {
   }
   return full;
 }
-function members(proto, table) {
-  for (const key in table) {
-    const desc = Object.getOwnPropertyDescriptor(table, key);
+function members(proto, table2) {
+  for (const key in table2) {
+    const desc = Object.getOwnPropertyDescriptor(table2, key);
     if (desc.get)
       Object.defineProperty(proto, key, { ...desc, enumerable: false });
     else
@@ -927,14 +1039,14 @@ var $ZodUnknown = /* @__PURE__ */ $constructor("$ZodUnknown", (inst, def) => {
   $ZodType.init(inst, def);
   inst._zod.parse = (payload) => payload;
 });
-function capSize(inst, size) {
+function capSize(inst, size2) {
   const caps = sizeCaps(inst._zod.def.checks);
   if (!caps.length)
     return;
   const cap = Math.min(...caps.map((c) => c[0]));
   const parse2 = inst._zod.parse;
   inst._zod.parse = (payload, ctx) => {
-    const n = size(payload.value);
+    const n = size2(payload.value);
     if (n > cap && !ctx?.skipChecks && ctx?.direction !== "backward") {
       for (const [max, ch] of sizeCaps(inst._zod.def.checks)) {
         if (n > max && ch._zod.def.when(payload)) {
@@ -1734,9 +1846,9 @@ var configRead = looseObject({
 var addressed = looseObject({ threadId: nullish(string2()), turnId: nullish(string2()) });
 var turnHolder = looseObject({ turn: looseObject({ id: string2() }) });
 function addressOf(params) {
-  const read2 = addressed.safeParse(params);
-  const threadId = read2.success ? read2.data.threadId ?? null : null;
-  const turnId = read2.success ? read2.data.turnId ?? null : null;
+  const read3 = addressed.safeParse(params);
+  const threadId = read3.success ? read3.data.threadId ?? null : null;
+  const turnId = read3.success ? read3.data.turnId ?? null : null;
   if (turnId !== null) return { threadId, turnId };
   const holder = turnHolder.safeParse(params);
   return { threadId, turnId: holder.success ? holder.data.turn.id : null };
@@ -1869,7 +1981,7 @@ function itemOf(params) {
 var Account = class {
   #file;
   constructor(env) {
-    this.#file = join(env.CODEX_HOME || join(env.HOME || homedir(), ".codex"), "auth.json");
+    this.#file = join2(env.CODEX_HOME || join2(env.HOME || homedir(), ".codex"), "auth.json");
   }
   /**
    * `no` exactly where the provider needs an OpenAI sign-in and there is none. Codex does not look by itself: a
@@ -1935,11 +2047,11 @@ async function modelsOf(server) {
 
 // sidecar/src/harness/codex/program.ts
 import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { dirname, join as join3 } from "node:path";
+import { dirname as dirname2, join as join4 } from "node:path";
 
 // sidecar/src/process/resolve.ts
-import { accessSync, constants, statSync as statSync2 } from "node:fs";
-import { delimiter, isAbsolute, join as join2, resolve } from "node:path";
+import { accessSync, constants as constants2, statSync as statSync2 } from "node:fs";
+import { delimiter, isAbsolute, join as join3, resolve } from "node:path";
 function resolveProgram(name, options) {
   const { env, platform = process.platform, cwd = process.cwd() } = options;
   const isWindows = platform === "win32";
@@ -1952,7 +2064,7 @@ function resolveProgram(name, options) {
   for (const folder of folders) {
     if (!isAbsolute(folder)) continue;
     for (const candidate of names) {
-      const path = join2(folder, candidate);
+      const path = join3(folder, candidate);
       if (isProgram(path, isWindows)) return { kind: "found", path };
     }
   }
@@ -1971,7 +2083,7 @@ function variable(env, name, isWindows) {
 function isProgram(path, isWindows) {
   try {
     if (!statSync2(path).isFile()) return false;
-    if (!isWindows) accessSync(path, constants.X_OK);
+    if (!isWindows) accessSync(path, constants2.X_OK);
     return true;
   } catch {
     return false;
@@ -1993,18 +2105,18 @@ function nativeOf(path) {
   } catch {
     return null;
   }
-  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join3(dirname(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname(dirname(real))] : [];
+  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join4(dirname2(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname2(dirname2(real))] : [];
   const platform = { linux: "linux", android: "linux", darwin: "darwin", win32: "win32" }[process.platform];
   const binary = process.platform === "win32" ? "codex.exe" : "codex";
   for (const root of packages) {
     const vendors = [
       // Hoisted beside it (npm, pnpm), nested below it (npm -g), or the vendor folder of older packages.
-      join3(dirname(root), `codex-${platform}-${process.arch}`, "vendor"),
-      join3(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
-      join3(root, "vendor")
+      join4(dirname2(root), `codex-${platform}-${process.arch}`, "vendor"),
+      join4(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
+      join4(root, "vendor")
     ];
     for (const vendor of vendors.filter(existsSync)) {
-      const found = readdirSync(vendor).map((target) => join3(vendor, target, "bin", binary)).find(existsSync);
+      const found = readdirSync(vendor).map((target) => join4(vendor, target, "bin", binary)).find(existsSync);
       if (found) return found;
     }
   }
@@ -2019,7 +2131,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 // sidecar/src/process/table.ts
 import { execFileSync } from "node:child_process";
-import { readdirSync as readdirSync2, readFileSync } from "node:fs";
+import { readdirSync as readdirSync2, readFileSync as readFileSync2 } from "node:fs";
 var IS_LINUX = process.platform === "linux";
 function processTable() {
   if (IS_LINUX) {
@@ -2031,7 +2143,7 @@ function processTable() {
 function entryOf(pid) {
   if (!IS_LINUX) return processTable().find((entry) => entry.pid === pid) ?? null;
   try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    return parseStat(readFileSync2(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return null;
   }
@@ -2061,7 +2173,7 @@ function describe2(identity) {
   let command = entry?.name ?? "unknown";
   if (IS_LINUX) {
     try {
-      const line = readFileSync(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      const line = readFileSync2(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
       if (line !== "") command = line;
     } catch {
     }
@@ -2079,7 +2191,7 @@ function carrying(name, values, since) {
 }
 function environmentOf(pid) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    return readFileSync2(`/proc/${pid}/environ`, "utf8").split("\0");
   } catch {
     return [];
   }
@@ -2256,8 +2368,8 @@ var ProcessTree = class {
   root;
   #known = /* @__PURE__ */ new Map();
   /** Looks again: adds the children of every living member, drops members that ended. */
-  sample(table = processTable()) {
-    const living = new Map(table.filter((entry) => !entry.isZombie).map((entry) => [entry.pid, entry]));
+  sample(table2 = processTable()) {
+    const living = new Map(table2.filter((entry) => !entry.isZombie).map((entry) => [entry.pid, entry]));
     for (const [pid, identity] of this.#known) {
       if (living.get(pid)?.startTime !== identity.startTime) this.#known.delete(pid);
     }
@@ -2431,16 +2543,16 @@ function shellWord(word) {
 }
 
 // sidecar/src/harness/codex/worktree.ts
-import { readFileSync as readFileSync2, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
-import { dirname as dirname2, isAbsolute as isAbsolute2, join as join4, resolve as resolve2 } from "node:path";
+import { readFileSync as readFileSync3, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
+import { dirname as dirname3, isAbsolute as isAbsolute2, join as join5, resolve as resolve2 } from "node:path";
 function worktreeRoots(cwd) {
   const pointer = gitPointer(cwd);
   if (pointer === null) return [];
   try {
     const gitFolder = realpathSync2(pointer);
-    const common = readFileSync2(join4(gitFolder, "commondir"), "utf8").trim();
+    const common = readFileSync3(join5(gitFolder, "commondir"), "utf8").trim();
     const commonFolder = realpathSync2(isAbsolute2(common) ? common : resolve2(gitFolder, common));
-    return [gitFolder, join4(commonFolder, "objects"), join4(commonFolder, "refs"), join4(commonFolder, "logs")].filter(
+    return [gitFolder, join5(commonFolder, "objects"), join5(commonFolder, "refs"), join5(commonFolder, "logs")].filter(
       isFolder
     );
   } catch {
@@ -2448,14 +2560,14 @@ function worktreeRoots(cwd) {
   }
 }
 function gitPointer(cwd) {
-  for (let folder = cwd; ; folder = dirname2(folder)) {
-    const candidate = join4(folder, ".git");
+  for (let folder = cwd; ; folder = dirname3(folder)) {
+    const candidate = join5(folder, ".git");
     try {
       if (!statSync3(candidate).isFile()) return null;
-      const named = /^gitdir: (.+)$/m.exec(readFileSync2(candidate, "utf8"))?.[1]?.trim();
+      const named = /^gitdir: (.+)$/m.exec(readFileSync3(candidate, "utf8"))?.[1]?.trim();
       return named === void 0 ? null : resolve2(folder, named);
     } catch {
-      if (dirname2(folder) === folder) return null;
+      if (dirname3(folder) === folder) return null;
     }
   }
 }
@@ -2742,9 +2854,9 @@ var CodexServer = class _CodexServer {
     await this.#child.exited;
     return [.../* @__PURE__ */ new Set([...survivors, ...await this.#swept])];
   }
-  #strays(jobs) {
+  #strays(jobs2) {
     const since = this.#child.identity;
-    return since ? carrying(JOB_VARIABLE, jobs, since).filter((each) => each.pid !== since.pid) : [];
+    return since ? carrying(JOB_VARIABLE, jobs2, since).filter((each) => each.pid !== since.pid) : [];
   }
   #line(line) {
     if (line.trim() === "" || this.#fault) return;
@@ -3385,12 +3497,12 @@ var CodexTurn = class {
     });
   }
   #ending(verdict, hasAnswer) {
-    const { answer: answer3, shown } = this.#rule.end();
+    const { answer: answer4, shown } = this.#rule.end();
     if (verdict.kind === "completed" && hasAnswer) {
       this.#show(shown);
-      return answer3 === null ? { kind: "empty" } : { kind: "completed", answer: answer3 };
+      return answer4 === null ? { kind: "empty" } : { kind: "completed", answer: answer4 };
     }
-    this.#show(verdict.kind === "failed" ? [] : [...shown, ...answer3 === null ? [] : [answer3]]);
+    this.#show(verdict.kind === "failed" ? [] : [...shown, ...answer4 === null ? [] : [answer4]]);
     return verdict.kind === "failed" ? { kind: "failed", failure: verdict.failure, partial: this.#rule.partial } : { kind: "interrupted" };
   }
   #tokens() {
@@ -4257,7 +4369,7 @@ var Job = class {
     if (current?.end == null || current.turn !== turn) throw new Error(`turn ${turn} has no end to record`);
     for (const timer of current.timers) clearTimeout(timer);
     const { end } = current;
-    const outcome = await outcomeOf(end.ending, (answer3) => this.#journal.storeAnswer(turn, answer3));
+    const outcome = await outcomeOf(end.ending, (answer4) => this.#journal.storeAnswer(turn, answer4));
     const model = end.model || this.#journal.record.model;
     if (model !== this.#journal.record.model) this.#keep(() => this.#journal.update({ model }));
     this.#append(turn, {
@@ -4376,120 +4488,6 @@ import { join as join10 } from "node:path";
 // sidecar/src/job/answers.ts
 import { createHash as createHash2 } from "node:crypto";
 import { join as join6 } from "node:path";
-
-// sidecar/src/job/private-files.ts
-import {
-  chmodSync,
-  closeSync,
-  constants as constants2,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync as readFileSync3,
-  renameSync,
-  rmSync,
-  writeFileSync
-} from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname as dirname3, join as join5 } from "node:path";
-var UnsafePathError = class extends Error {
-  constructor(path, why) {
-    super(`${path} ${why}`);
-    this.path = path;
-    this.why = why;
-    this.name = "UnsafePathError";
-  }
-  path;
-  why;
-};
-var NO_FOLLOW = constants2.O_NOFOLLOW ?? 0;
-function ensurePrivateFolder(path) {
-  mkdirSync(path, { recursive: true, mode: 448 });
-  checkPrivateFolder(path);
-}
-function checkPrivateFolder(path) {
-  const stat2 = lstatSync(path);
-  if (stat2.isSymbolicLink()) throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
-  if (!stat2.isDirectory()) throw new UnsafePathError(path, "is not a folder");
-  checkOwner(path, stat2.uid);
-  if (process.platform !== "win32" && (stat2.mode & 63) !== 0) chmodSync(path, 448);
-}
-function openPrivate(path, flags) {
-  let descriptor;
-  try {
-    descriptor = openSync(path, flags | NO_FOLLOW, 384);
-  } catch (error) {
-    if (codeOf(error) === "ELOOP" || codeOf(error) === "EMLINK") {
-      throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
-    }
-    throw error;
-  }
-  try {
-    const stat2 = fstatSync(descriptor);
-    if (!stat2.isFile()) throw new UnsafePathError(path, "is not a file");
-    checkOwner(path, stat2.uid);
-    return descriptor;
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
-}
-function readPrivate(path) {
-  const descriptor = openPrivate(path, constants2.O_RDONLY);
-  try {
-    return readFileSync3(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-function writeAtomic(path, bytes) {
-  const draft = draftOf(path);
-  rmSync(draft, { force: true });
-  const descriptor = openPrivate(draft, constants2.O_WRONLY | constants2.O_CREAT | constants2.O_EXCL);
-  try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(draft, path);
-}
-async function writeAtomicLarge(path, bytes) {
-  const draft = draftOf(path);
-  await rm(draft, { force: true });
-  const flags = constants2.O_WRONLY | constants2.O_CREAT | constants2.O_EXCL | NO_FOLLOW;
-  const handle = await open(draft, flags, 384);
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, path);
-  if (process.platform === "win32") return;
-  const folder = await open(dirname3(path), constants2.O_RDONLY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-function codeOf(error) {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-function draftOf(path) {
-  return join5(dirname3(path), `.${basename(path)}.${process.pid}.draft`);
-}
-function checkOwner(path, uid) {
-  const own2 = process.getuid?.();
-  if (own2 !== void 0 && uid !== own2) {
-    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own2})`);
-  }
-}
-
-// sidecar/src/job/answers.ts
 function answerFile(folder, turn) {
   return join6(folder, "answers", String(turn));
 }
@@ -4555,9 +4553,9 @@ var EventLog = class _EventLog {
   static open(path, onEvent) {
     const descriptor = openPrivate(path, constants3.O_RDWR | constants3.O_CREAT | constants3.O_APPEND);
     try {
-      const { size } = fstatSync2(descriptor);
+      const { size: size2 } = fstatSync2(descriptor);
       const offsets = [0];
-      readLines(descriptor, size, (line, end) => {
+      readLines(descriptor, size2, (line, end) => {
         const event = eventIn(line, offsets.length);
         if (event === null) return false;
         offsets.push(end);
@@ -4565,8 +4563,8 @@ var EventLog = class _EventLog {
         return true;
       });
       const good = offsets[offsets.length - 1] ?? 0;
-      if (good < size) {
-        setAside(descriptor, good, size, join7(dirname4(path), "events.damaged"));
+      if (good < size2) {
+        setAside(descriptor, good, size2, join7(dirname4(path), "events.damaged"));
         ftruncateSync(descriptor, good);
       }
       return new _EventLog(descriptor, offsets);
@@ -4626,11 +4624,11 @@ var EventLog = class _EventLog {
     }
   }
 };
-function readLines(descriptor, size, onLine) {
+function readLines(descriptor, size2, onLine) {
   const piece = Buffer.alloc(256 * 1024);
   let parts = [];
   let position = 0;
-  while (position < size) {
+  while (position < size2) {
     const count = readSync(descriptor, piece, 0, piece.length, position);
     if (count === 0) return;
     let from = 0;
@@ -4671,11 +4669,11 @@ function writeWhole(descriptor, bytes) {
   while (written < bytes.length) written += writeSync(descriptor, bytes, written);
 }
 function readWhole(descriptor, bytes, position) {
-  let read2 = 0;
-  while (read2 < bytes.length) {
-    const count = readSync(descriptor, bytes, read2, bytes.length - read2, position + read2);
+  let read3 = 0;
+  while (read3 < bytes.length) {
+    const count = readSync(descriptor, bytes, read3, bytes.length - read3, position + read3);
     if (count === 0) throw new Error("the event log is shorter than it was: something else changed it");
-    read2 += count;
+    read3 += count;
   }
 }
 
@@ -4804,6 +4802,10 @@ function letJobGo(folder, self) {
   const owner = readOwner(path);
   if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync2(path, { force: true });
 }
+function livingOwner(folder) {
+  const owner = readOwner(join8(folder, "owner"));
+  return owner !== null && isOwnerAlive(owner) ? owner : null;
+}
 function isOwnerAlive(owner) {
   if (owner.startTime !== "") return isAlive(owner);
   try {
@@ -4913,9 +4915,9 @@ function deliveryOf(value, field) {
     at: countOf(fields, "at", 0, Number.MAX_SAFE_INTEGER, `${field}.`)
   };
 }
-function listOf(value, field, read2) {
+function listOf(value, field, read3) {
   if (!Array.isArray(value)) throw new ShapeError(field, "must be a list");
-  return value.map((item, index) => read2(item, `${field}[${index}]`));
+  return value.map((item, index) => read3(item, `${field}[${index}]`));
 }
 function possiblyEmpty(value, field) {
   if (typeof value !== "string") throw new ShapeError(field, "must be a string");
@@ -4937,6 +4939,9 @@ function jobFolder(state, id) {
 }
 function logsFolder(state) {
   return join9(state, "logs");
+}
+function sidecarsFolder(state) {
+  return join9(state, "sidecars");
 }
 
 // sidecar/src/job/journal.ts
@@ -5095,8 +5100,8 @@ var Journal = class _Journal {
     this.update({ turns, messages });
   }
   #endAbandoned(open2) {
-    const answer3 = answerRecord(this.folder, open2.turn);
-    const outcome = answer3 !== null ? { kind: "completed", answer: answer3 } : {
+    const answer4 = answerRecord(this.folder, open2.turn);
+    const outcome = answer4 !== null ? { kind: "completed", answer: answer4 } : {
       kind: "failed",
       failure: {
         kind: "crashed",
@@ -5174,11 +5179,11 @@ var Jobs = class {
   }
   /** Ends every job, all at once. Resolves to the processes that would not end. */
   async close() {
-    const jobs = [...this.#jobs.values()];
-    const ended = await Promise.allSettled(jobs.map((job) => job.close()));
+    const jobs2 = [...this.#jobs.values()];
+    const ended = await Promise.allSettled(jobs2.map((job) => job.close()));
     return ended.flatMap((result2, index) => {
       if (result2.status === "fulfilled") return result2.value;
-      this.ports.log("error", `job ${jobs[index]?.id}: could not be ended`, { error: result2.reason });
+      this.ports.log("error", `job ${jobs2[index]?.id}: could not be ended`, { error: result2.reason });
       return [];
     });
   }
@@ -5215,13 +5220,264 @@ var Jobs = class {
   }
 };
 
+// sidecar/src/job/reaper.ts
+import { readdirSync as readdirSync3, readFileSync as readFileSync4, readlinkSync, rmSync as rmSync3 } from "node:fs";
+import { join as join11 } from "node:path";
+var RECORD_MS = 1e3;
+function recordSidecar(state, self, isActive, log) {
+  ensurePrivateFolder(sidecarsFolder(state));
+  const path = join11(sidecarsFolder(state), `${sidecarId(self)}.json`);
+  const tree = new ProcessTree(self);
+  let written = "";
+  const record2 = () => {
+    try {
+      tree.sample(processTable());
+      const processes = tree.living().filter((each) => each.pid !== self.pid);
+      const text2 = JSON.stringify({ sidecar: self, world: world(), processes });
+      if (text2 !== written) writeAtomic(path, text2);
+      written = text2;
+    } catch (error) {
+      log("warning", "the processes of this sidecar could not be recorded", { error });
+    }
+  };
+  record2();
+  const timer = setInterval(() => {
+    if (isActive()) record2();
+  }, RECORD_MS);
+  timer.unref();
+  return {
+    record: record2,
+    close(survived) {
+      clearInterval(timer);
+      if (survived) record2();
+      else rmSync3(path, { force: true });
+    }
+  };
+}
+async function reap(state, log) {
+  const reaped = [];
+  for (const name of namesIn(sidecarsFolder(state))) {
+    const path = join11(sidecarsFolder(state), name);
+    const file = readFile(path, log);
+    if (file === null || file.world !== world() || isAlive(file.sidecar)) continue;
+    const sidecar = sidecarId(file.sidecar);
+    const found = () => [
+      ...file.processes.filter(isAlive),
+      ...carrying(SIDECAR_VARIABLE, [sidecar]).map(({ pid, startTime }) => ({ pid, startTime }))
+    ];
+    const left = new Set(found().map(sidecarId)).size;
+    const survivors = await killAll(found);
+    if (left > 0) reaped.push({ sidecar, ended: left - survivors.length, survivors });
+    if (survivors.length === 0) rmSync3(path, { force: true });
+  }
+  return reaped;
+}
+function readFile(path, log) {
+  try {
+    const fields = objectOf(JSON.parse(readPrivate(path).toString("utf8")), "the file");
+    if (!Array.isArray(fields.processes)) throw new ShapeError("processes", "must be a list");
+    return {
+      sidecar: identityOf(fields.sidecar, "sidecar"),
+      world: typeof fields.world === "string" ? fields.world : "",
+      processes: fields.processes.map((value, index) => identityOf(value, `processes[${index}]`))
+    };
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") log("warning", `${path} cannot be read; what it names is not ended`, { error });
+    return null;
+  }
+}
+function identityOf(value, field) {
+  const fields = objectOf(value, field);
+  return {
+    pid: countOf(fields, "pid", 2, Number.MAX_SAFE_INTEGER, `${field}.`),
+    startTime: textOf2(fields, "startTime", { max: 64 }, `${field}.`)
+  };
+}
+function world() {
+  if (process.platform !== "linux") return "";
+  try {
+    const boot = readFileSync4("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return "";
+  }
+}
+function namesIn(folder) {
+  try {
+    return readdirSync3(folder).filter((name) => /^\d+-\w+\.json$/.test(name));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+// sidecar/src/job/retention.ts
+import { lstatSync as lstatSync4, readdirSync as readdirSync5, rmSync as rmSync4 } from "node:fs";
+import { join as join13 } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+// sidecar/src/job/catalog.ts
+import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync3, readdirSync as readdirSync4, readSync as readSync2 } from "node:fs";
+import { join as join12 } from "node:path";
+function listJobs(state) {
+  const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
+  return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
+}
+function jobIds(state) {
+  try {
+    checkPrivateFolder(jobsFolder(state));
+    return readdirSync4(jobsFolder(state)).filter(isJobId);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+function lookAt(state, id) {
+  const folder = jobFolder(state, id);
+  try {
+    checkPrivateFolder(folder);
+    const record2 = recordOf(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
+    const last = lastEvent(join12(folder, "events.jsonl"));
+    const isHeld = livingOwner(folder) !== null;
+    const isOpen = last !== null && last.kind !== "turn_ended";
+    return {
+      kind: "job",
+      id,
+      folder,
+      record: record2,
+      status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
+      lastOutcome: last?.kind === "turn_ended" ? last.outcome : null,
+      isHeld,
+      bytes: bytesBelow(folder)
+    };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" && !isThere2(folder)) return null;
+    const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
+    return { kind: "problem", id, folder, problem };
+  }
+}
+function lastEvent(path) {
+  let descriptor;
+  try {
+    descriptor = openPrivate(path, constants5.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const { size: size2 } = fstatSync3(descriptor);
+    for (let length = Math.min(size2, 64 * 1024); length > 0; length = Math.min(size2, length * 8)) {
+      const bytes = Buffer.alloc(length);
+      const count = readSync2(descriptor, bytes, 0, length, size2 - length);
+      const event = lastEventIn(bytes.subarray(0, count), length === size2);
+      if (event !== null || length === size2) return event;
+    }
+    return null;
+  } finally {
+    closeSync4(descriptor);
+  }
+}
+function lastEventIn(bytes, isWhole) {
+  let end = bytes.lastIndexOf(10);
+  while (end > 0) {
+    const before = bytes.lastIndexOf(10, end - 1);
+    if (before === -1 && !isWhole) return null;
+    try {
+      return JSON.parse(bytes.subarray(before + 1, end).toString("utf8"));
+    } catch {
+      end = before;
+    }
+  }
+  return null;
+}
+function bytesBelow(path) {
+  let stat2;
+  try {
+    stat2 = lstatSync3(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+  if (!stat2.isDirectory()) return stat2.size;
+  return readdirSync4(path).reduce((sum, name) => sum + bytesBelow(join12(path, name)), 0);
+}
+function changedAt(entry) {
+  return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
+}
+function problemOf(error, folder) {
+  const message2 = error instanceof Error ? error.message : String(error);
+  return message2.includes(folder) ? message2 : `${folder}: ${message2}`;
+}
+function isThere2(path) {
+  try {
+    lstatSync3(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// sidecar/src/job/retention.ts
+var KEEP_MS = 30 * 24 * 36e5;
+var KEEP_BYTES = 1024 ** 3;
+var RETENTION = { maxAgeMs: KEEP_MS, maxBytes: KEEP_BYTES };
+function expired(jobs2, { maxAgeMs, maxBytes }, now) {
+  const oldestFirst = [...jobs2].sort((a, b) => a.record.updatedAt - b.record.updatedAt);
+  let total = jobs2.reduce((sum, job) => sum + job.bytes, 0);
+  return oldestFirst.filter((job) => {
+    if (job.isHeld) return false;
+    if (now - job.record.updatedAt <= maxAgeMs && total <= maxBytes) return false;
+    total -= job.bytes;
+    return true;
+  });
+}
+function remove(job, self) {
+  try {
+    takeJob(job.folder, job.id, self);
+    rmSync4(job.folder, { recursive: true, force: true });
+    return { kind: "removed", job };
+  } catch (error) {
+    if (error instanceof JobTakenError) return { kind: "kept", job, why: error.message };
+    return { kind: "kept", job, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+async function applyRetention(state, self, retention, now) {
+  const jobs2 = [];
+  for (const id of jobIds(state)) {
+    const entry = lookAt(state, id);
+    if (entry?.kind === "job") jobs2.push(entry);
+    await nextTurn();
+  }
+  const removals = [];
+  for (const job of expired(jobs2, retention, now)) {
+    removals.push(remove(job, self));
+    await nextTurn();
+  }
+  removeOldLogs(state, now - retention.maxAgeMs);
+  return removals;
+}
+function removeOldLogs(state, before) {
+  let names;
+  try {
+    names = readdirSync5(logsFolder(state));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  for (const name of names.filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
+    const path = join13(logsFolder(state), name);
+    const stat2 = lstatSync4(path, { throwIfNoEntry: false });
+    if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync4(path, { force: true });
+  }
+}
+
 // sidecar/src/log.ts
-import { closeSync as closeSync4, constants as constants5, writeSync as writeSync2 } from "node:fs";
+import { closeSync as closeSync5, constants as constants6, writeSync as writeSync2 } from "node:fs";
 import { dirname as dirname5 } from "node:path";
 var LOG_LIMIT = 4 * 1024 * 1024;
 function openLog(path, mask2, now) {
   ensurePrivateFolder(dirname5(path));
-  const descriptor = openPrivate(path, constants5.O_WRONLY | constants5.O_CREAT | constants5.O_APPEND);
+  const descriptor = openPrivate(path, constants6.O_WRONLY | constants6.O_CREAT | constants6.O_APPEND);
   let left = LOG_LIMIT;
   let isClosed = false;
   const write2 = (line) => {
@@ -5243,7 +5499,7 @@ function openLog(path, mask2, now) {
     close() {
       if (isClosed) return;
       isClosed = true;
-      closeSync4(descriptor);
+      closeSync5(descriptor);
     }
   };
 }
@@ -5257,9 +5513,9 @@ function plain(details) {
 }
 
 // sidecar/src/server/address.ts
-import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync3 } from "node:fs";
+import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync5 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute as isAbsolute4, join as join11 } from "node:path";
+import { isAbsolute as isAbsolute4, join as join14 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const folder = platform === "win32" ? null : socketFolder(env);
@@ -5270,21 +5526,21 @@ async function listen(server, env, platform = process.platform) {
     return { address: { port: bound.port }, remove: () => {
     } };
   }
-  const socket = join11(folder, "s");
+  const socket = join14(folder, "s");
   try {
     await begin(server, { path: socket });
   } catch (error) {
-    rmSync3(folder, { recursive: true, force: true });
+    rmSync5(folder, { recursive: true, force: true });
     throw error;
   }
-  return { address: { socket }, remove: () => rmSync3(folder, { recursive: true, force: true }) };
+  return { address: { socket }, remove: () => rmSync5(folder, { recursive: true, force: true }) };
 }
 function socketFolder(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
     if (base2 === void 0 || !isAbsolute4(base2)) continue;
-    if (Buffer.byteLength(join11(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
+    if (Buffer.byteLength(join14(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
-      const folder = mkdtempSync(join11(base2, "verbatim-"));
+      const folder = mkdtempSync(join14(base2, "verbatim-"));
       chmodSync2(folder, 448);
       return folder;
     } catch {
@@ -5365,11 +5621,11 @@ async function readJson(request) {
 async function readBody(request) {
   if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) throw new Refusal("too_large", TOO_LARGE);
   const parts = [];
-  let size = 0;
+  let size2 = 0;
   return await new Promise((resolve3, reject) => {
     request.on("data", (part) => {
-      size += part.length;
-      if (size > BODY_LIMIT) {
+      size2 += part.length;
+      if (size2 > BODY_LIMIT) {
         request.pause();
         reject(new Refusal("too_large", TOO_LARGE));
         return;
@@ -5508,8 +5764,8 @@ function resourceAt(path, context) {
       throw noPath(path);
   }
 }
-function health({ jobs, leaseMs }) {
-  return { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, leaseMs, running: jobs.running };
+function health({ jobs: jobs2, leaseMs }) {
+  return { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, leaseMs, running: jobs2.running };
 }
 function warm({ harnessOf, log }) {
   return async ({ json }) => {
@@ -5519,9 +5775,9 @@ function warm({ harnessOf, log }) {
     return { status: 202, body: {} };
   };
 }
-function create({ jobs }) {
+function create({ jobs: jobs2 }) {
   return async ({ json }) => {
-    const { job, isNew } = jobs.create(createJobOf(await json()));
+    const { job, isNew } = jobs2.create(createJobOf(await json()));
     return { status: isNew ? 201 : 200, body: { job } };
   };
 }
@@ -5564,8 +5820,8 @@ function deliver(job) {
     return { status: 204 };
   };
 }
-function jobAt(id, { jobs }) {
-  const job = JOB_ID.test(id) ? jobs.find(id) : null;
+function jobAt(id, { jobs: jobs2 }) {
+  const job = JOB_ID.test(id) ? jobs2.find(id) : null;
   if (job === null) throw new Refusal("not_found", `there is no job ${id.slice(0, 40)}; it may have been purged`);
   return job;
 }
@@ -5690,7 +5946,7 @@ async function serve(options = {}) {
   const sidecar = sidecarId(self);
   const state = stateFolder(env);
   const hide2 = (text2) => mask(text2, env);
-  const logFile = openLog(join12(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
+  const logFile = openLog(join15(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
   const { log } = logFile;
   process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
   process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
@@ -5704,23 +5960,25 @@ async function serve(options = {}) {
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar });
-  const jobs = new Jobs({
+  const jobs2 = new Jobs({
     place: { state, self, mask: hide2, now: Date.now },
     harnessOf: (name) => harnesses.of(name),
     log
   });
   const token = mintToken();
   const server = createApi({
-    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log, onAdopted: () => lifeline?.adopt() },
+    routes: { jobs: jobs2, harnessOf: (name) => harnesses.of(name), leaseMs, log, onAdopted: () => lifeline?.adopt() },
     token,
     log,
     onRequest: () => lifeline?.renew(),
     closing: closing.signal
   });
-  const { address, remove } = await listen(server, env);
+  const { address, remove: remove2 } = await listen(server, env);
   const handshake = { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, ...address, token };
   writeSync3(1, `${JSON.stringify(handshake)}
 `);
+  const recorder = recordSidecar(state, self, () => jobs2.running > 0, log);
+  setImmediate(() => void tidy(state, self, log));
   log("info", "the sidecar is up", { version: VERSION, pid: process.pid, parent: process.ppid, node: process.version });
   const reason = await ended;
   log("info", "the sidecar is ending", { reason });
@@ -5729,24 +5987,560 @@ async function serve(options = {}) {
     process.exit(1);
   }, END_LIMIT_MS).unref();
   closing.abort();
-  remove();
+  remove2();
   server.close();
-  const survivors = [...await jobs.close(), ...await harnesses.close()];
+  const survivors = [...await jobs2.close(), ...await harnesses.close()];
   server.closeAllConnections();
   lifeline?.cut();
   if (survivors.length > 0) log("error", "processes outlived the sidecar", { survivors });
   log("info", "the sidecar has ended");
+  recorder.close(survivors.length > 0);
   logFile.close();
   return survivors.length > 0 ? 1 : 0;
 }
+async function tidy(state, self, log) {
+  try {
+    for (const { sidecar, ended, survivors } of await reap(state, log)) {
+      log("warning", `sidecar ${sidecar} had left processes running; they were ended`, { ended, survivors });
+    }
+    for (const removal of await applyRetention(state, self, RETENTION, Date.now())) {
+      if (removal.kind === "removed") log("info", `job ${removal.job.id} was removed: it was kept long enough`);
+      else log("warning", `job ${removal.job.id} could not be removed`, { why: removal.why });
+    }
+  } catch (error) {
+    log("error", "what earlier sidecars left could not be tidied", { error });
+  }
+}
+
+// sidecar/src/cli/options.ts
+import { parseArgs } from "node:util";
+
+// sidecar/src/cli/terminal.ts
+var TERMINAL = {
+  print: (what) => new Promise((resolve3, reject) => {
+    process.stdout.write(what, (error) => {
+      if (error == null || "code" in error && error.code === "EPIPE") resolve3();
+      else reject(error);
+    });
+  }),
+  complain: (line) => void process.stderr.write(`${line}
+`)
+};
+var CommandError = class extends Error {
+  /** @param exitCode 1: it could not be done; 2: it was asked for wrongly. */
+  constructor(message2, exitCode = 1) {
+    super(message2);
+    this.exitCode = exitCode;
+    this.name = "CommandError";
+  }
+  exitCode;
+};
+function oneLine(text2, limit = 200) {
+  const plain2 = text2.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  return plain2.length <= limit ? plain2 : `${plain2.slice(0, limit - 1)}…`;
+}
+function table(rows) {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row2) => row2[column]?.length ?? 0)));
+  return rows.map((row2) => {
+    const cells = row2.map((cell, column) => column === row2.length - 1 ? cell : cell.padEnd(widths[column] ?? 0));
+    return `${cells.join("  ")}
+`;
+  }).join("");
+}
+function size(bytes) {
+  if (bytes < 1e3) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1e3;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1e3;
+    unit += 1;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+function ago(ms) {
+  const minutes = Math.floor(Math.max(0, ms) / 6e4);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return `${Math.floor(minutes / 1440)} days ago`;
+}
+
+// sidecar/src/cli/options.ts
+function read2(command, args, types, positionals = []) {
+  const hint = `see \`verbatim ${command} --help\``;
+  const options = Object.fromEntries(
+    Object.entries(types).map(([name, type]) => [name, { type }])
+  );
+  const { tokens: tokens2 } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
+  const values = {};
+  const found = [];
+  for (const token of tokens2) {
+    if (token.kind === "positional") found.push(token.value);
+    if (token.kind !== "option") continue;
+    const type = Object.hasOwn(types, token.name) ? types[token.name] : void 0;
+    if (type === void 0) throw wrong(`there is no option ${token.rawName} here; ${hint}`);
+    if (Object.hasOwn(values, token.name)) throw wrong(`${token.rawName} is given twice`);
+    if (type === "boolean" && token.value !== void 0) {
+      throw wrong(`${token.rawName} takes no value, it was given ${JSON.stringify(token.value)}`);
+    }
+    if (type === "string" && (token.value === void 0 || token.value === "")) {
+      throw wrong(`${token.rawName} needs a value; ${hint}`);
+    }
+    values[token.name] = token.value ?? true;
+  }
+  const surplus = found[positionals.length];
+  if (surplus !== void 0) throw wrong(`${JSON.stringify(surplus)} is one argument too many; ${hint}`);
+  const missing = positionals[found.length];
+  if (missing !== void 0) throw wrong(`${missing} is missing; ${hint}`);
+  return { values, positionals: found };
+  function wrong(message2) {
+    return new CommandError(`verbatim ${command}: ${message2}`, 2);
+  }
+}
+
+// sidecar/src/cli/jobs.ts
+async function jobs(args, terminal) {
+  const { values } = read2("jobs", args, { json: "boolean" });
+  const entries = listJobs(stateFolder(process.env));
+  const found = entries.filter((entry) => entry.kind === "job");
+  const problems = entries.filter((entry) => entry.kind === "problem");
+  if (values.json) {
+    const list = { jobs: found.map(facts), problems: problems.map(({ id, problem }) => ({ id, problem })) };
+    await terminal.print(`${JSON.stringify(list, null, 2)}
+`);
+  } else if (found.length === 0) {
+    await terminal.print("No jobs are kept. Each agent that you spawn in Claude Code makes one.\n");
+  } else {
+    const head = ["JOB", "HARNESS", "STATUS", "TURNS", "LAST TURN", "CHANGED", "SIZE", "FOLDER"];
+    await terminal.print(table([head, ...found.map((job) => row(job, Date.now()))]));
+  }
+  for (const { problem } of problems) terminal.complain(`verbatim jobs: ${oneLine(problem, 600)}`);
+  return problems.length > 0 ? 1 : 0;
+}
+function row(job, now) {
+  const { record: record2, status, lastOutcome, bytes } = job;
+  return [
+    job.id,
+    record2.harness,
+    statusWord(status),
+    String(record2.turns),
+    lastOutcome === null ? "-" : outcomeWord(lastOutcome),
+    ago(now - record2.updatedAt),
+    size(bytes),
+    oneLine(record2.cwd)
+  ];
+}
+function facts(job) {
+  const { record: record2 } = job;
+  return {
+    id: job.id,
+    harness: record2.harness,
+    harnessVersion: record2.harnessVersion,
+    model: record2.model,
+    status: job.status,
+    turns: record2.turns,
+    waitingMessages: record2.messages.filter((message2) => message2.turn === null).length,
+    lastOutcome: job.lastOutcome,
+    access: record2.access,
+    agent: record2.agent,
+    session: record2.session,
+    thread: record2.thread,
+    cwd: record2.cwd,
+    createdAt: new Date(record2.createdAt).toISOString(),
+    updatedAt: new Date(record2.updatedAt).toISOString(),
+    deliveries: record2.deliveries,
+    bytes: job.bytes,
+    folder: job.folder
+  };
+}
+function statusWord(status) {
+  switch (status) {
+    case "running":
+    case "idle":
+      return status;
+    case "broken_off":
+      return "broken off";
+    default:
+      return status;
+  }
+}
+function outcomeWord(outcome) {
+  switch (outcome.kind) {
+    case "completed":
+    case "empty":
+    case "interrupted":
+      return outcome.kind;
+    case "failed":
+      return `${outcome.failure.status} (${outcome.failure.kind})`;
+    default:
+      return outcome;
+  }
+}
+
+// sidecar/src/cli/answer.ts
+async function answer3(args, terminal) {
+  const { values, positionals } = read2("answer", args, { turn: "string", json: "boolean" }, ["<job>"]);
+  const job = jobOf(positionals[0] ?? "");
+  const turn = values.turn === void 0 ? newestAnswered(job) : turnOf(values.turn, job);
+  const bytes = readAnswerBytes(job.folder, turn);
+  if (bytes === null) throw new CommandError(noAnswer(job, turn));
+  if (values.json) {
+    const page = { job: job.id, ...readAnswer(job.folder, turn), file: answerFile(job.folder, turn) };
+    await terminal.print(`${JSON.stringify(page, null, 2)}
+`);
+  } else {
+    await terminal.print(bytes);
+  }
+  return 0;
+}
+function jobOf(id) {
+  if (!isJobId(id)) {
+    throw new CommandError(
+      `verbatim answer: ${JSON.stringify(oneLine(id, 60))} is no job id: "j" and 20 letters or digits, as \`verbatim jobs\` lists them`,
+      2
+    );
+  }
+  const entry = lookAt(stateFolder(process.env), id);
+  if (entry === null) throw new CommandError(`verbatim answer: there is no job ${id}; \`verbatim jobs\` lists them`);
+  if (entry.kind === "problem") throw new CommandError(`verbatim answer: ${oneLine(entry.problem, 600)}`);
+  return entry;
+}
+function turnOf(text2, job) {
+  if (!/^[1-9]\d{0,8}$/.test(text2)) {
+    throw new CommandError(`verbatim answer: --turn must be a whole number from 1, it is ${JSON.stringify(text2)}`, 2);
+  }
+  const turn = Number(text2);
+  if (turn > job.record.turns) {
+    throw new CommandError(`verbatim answer: job ${job.id} has ${job.record.turns} turns, there is no turn ${turn}`);
+  }
+  return turn;
+}
+function newestAnswered(job) {
+  for (let turn = job.record.turns; turn > 0; turn--) {
+    if (readAnswerBytes(job.folder, turn) !== null) return turn;
+  }
+  throw new CommandError(noAnswer(job, job.record.turns));
+}
+function noAnswer(job, turn) {
+  const what = turn === 0 ? `job ${job.id} has no turn yet` : `turn ${turn} of job ${job.id} has no answer`;
+  if (turn !== job.record.turns || turn === 0) return `verbatim answer: ${what}`;
+  const { lastOutcome } = job;
+  if (lastOutcome === null) return `verbatim answer: ${what}: it has not ended`;
+  const why = lastOutcome.kind === "failed" ? `: ${oneLine(lastOutcome.failure.message, 600)}` : "";
+  return `verbatim answer: ${what}: it ended as ${outcomeWord(lastOutcome)}${why}`;
+}
+
+// sidecar/src/cli/doctor.ts
+import { execFile as execFile2 } from "node:child_process";
+import { promisify as promisify2 } from "node:util";
+
+// sidecar/src/harness/tested.ts
+var TESTED = {
+  codex: { from: "0.171.0", to: "0.171.0" },
+  claude_code: { from: "2.1.332", to: "2.1.332" }
+};
+function compareToTested(version2, { from, to }) {
+  const parts = partsOf(version2);
+  if (parts === null) return "unknown";
+  if (order(parts, partsOf(from) ?? []) < 0) return "older";
+  if (order(parts, partsOf(to) ?? []) > 0) return "newer";
+  return "tested";
+}
+function partsOf(version2) {
+  const found = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version2.trim());
+  return found === null ? null : found.slice(1).map(Number);
+}
+function order(a, b) {
+  for (let index = 0; index < 3; index++) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+// sidecar/src/cli/doctor.ts
+var SIGN_IN = { codex: "Run `codex login`." };
+var TITLE = { codex: "Codex" };
+async function doctor(args, terminal) {
+  const { values } = read2("doctor", args, { json: "boolean" });
+  const harnesses = new Harnesses({ env: process.env, sidecar: sidecarId(ownIdentity()) });
+  const [claude, ...found] = await Promise.all([
+    claudeCode(),
+    ...HARNESS_NAMES.map(async (name) => findingOf(name, harnesses))
+  ]);
+  await harnesses.close();
+  const isUsable = found.some((finding) => finding.state === "ready");
+  if (values.json) {
+    const report = {
+      verbatim: VERSION,
+      node: process.versions.node,
+      stateFolder: stateFolder(process.env),
+      claudeCode: claude,
+      harnesses: found,
+      usable: isUsable
+    };
+    await terminal.print(`${JSON.stringify(report, null, 2)}
+`);
+  } else {
+    const parts = [
+      `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}
+`,
+      ...[claude, ...found].map(asText),
+      isUsable ? "Ready.\n" : "No harness can be used yet: do what is said above, then run `verbatim doctor` again.\n"
+    ];
+    await terminal.print(parts.join("\n"));
+  }
+  return isUsable ? 0 : 1;
+}
+async function findingOf(name, harnesses) {
+  const base2 = { name, title: TITLE[name], tested: TESTED[name] };
+  let detection;
+  try {
+    detection = await harnesses.of(name).detect();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...base2, state: "broken", version: null, program: null, advice: [`Looking for it failed: ${why}`] };
+  }
+  if (detection.kind === "missing") {
+    const advice2 = [`Looked for ${detection.lookedFor}.`, `Install it: \`${detection.install}\``];
+    return { ...base2, state: "missing", version: null, program: null, advice: advice2 };
+  }
+  const { version: version2, program, signedIn } = detection;
+  const advice = [...drift(TITLE[name], version2, TESTED[name])];
+  if (signedIn === "no") advice.push(`You are not signed in. ${SIGN_IN[name]}`);
+  if (signedIn === "unknown")
+    advice.push(`It does not say whether you are signed in. If a turn fails: ${SIGN_IN[name]}`);
+  return { ...base2, state: signedIn === "no" ? "signed_out" : "ready", version: version2, program, advice };
+}
+async function claudeCode() {
+  const base2 = { name: "claude_code", title: "Claude Code", tested: TESTED.claude_code };
+  const resolution = resolveProgram("claude", { env: process.env });
+  if (resolution.kind === "missing") {
+    const advice = [`Looked for ${resolution.lookedFor}.`, "Install it: `npm install -g @anthropic-ai/claude-code`"];
+    return { ...base2, state: "missing", version: null, program: null, advice };
+  }
+  const program = resolution.path;
+  try {
+    const { stdout } = await promisify2(execFile2)(program, ["--version"], { timeout: 1e4, windowsHide: true });
+    const version2 = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? "unknown";
+    return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...base2, state: "broken", version: null, program, advice: [`\`claude --version\` failed: ${why}`] };
+  }
+}
+function drift(title, version2, tested) {
+  const verdict = compareToTested(version2, tested);
+  const range = rangeOf(tested);
+  switch (verdict) {
+    case "tested":
+      return [];
+    case "older":
+      return [`It is older than what was tested (${range}). Update ${title}.`];
+    case "newer":
+      return [`It is newer than what was tested (${range}). It will probably work; look for a newer Verbatim.`];
+    case "unknown":
+      return [`Its version cannot be read; ${range} was tested.`];
+    default:
+      return verdict;
+  }
+}
+function asText({ title, state, version: version2, tested, program, advice }) {
+  const word = { ready: "ready", signed_out: "not signed in", missing: "not found", broken: "does not work" }[state];
+  const found = version2 === null ? "" : ` ${oneLine(version2, 40)}`;
+  const mark = state === "ready" ? "✓" : "✗";
+  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeOf(tested)})`];
+  if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
+  for (const sentence2 of advice) lines.push(`    ${oneLine(sentence2, 1e3)}`);
+  return `${lines.join("\n")}
+`;
+}
+function rangeOf({ from, to }) {
+  return from === to ? from : `${from} to ${to}`;
+}
+
+// sidecar/src/cli/help.ts
+var HELP = `Verbatim runs other coding agents, such as Codex, as agents of Claude Code, and keeps each answer exactly.
+
+Usage: verbatim <command> [options]
+
+  doctor          Is everything here that Verbatim needs? Says what to do where it is not.
+  jobs            Lists the jobs that Verbatim keeps: one for each agent that you spawned.
+  answer <job>    Prints the answer of a job: exactly its bytes, nothing else.
+  purge           Removes jobs that you no longer need.
+
+  --help          This page; after a command, that command's page.
+  --version       The version of Verbatim.
+
+Jobs are kept for 30 days below ~/.local/state/verbatim (XDG_STATE_HOME is respected).
+Exit code: 0 done, 1 not done, 2 asked for wrongly.
+`;
+var COMMAND_HELP = {
+  doctor: `Usage: verbatim doctor [--json]
+
+Looks for Claude Code and for each harness (the program behind an agent): whether it is installed, which
+version, whether that version was tested with this Verbatim, whether you are signed in, and what to do.
+
+  --json          The same as JSON.
+
+Exit code: 0 where at least one harness can be used, else 1.
+`,
+  jobs: `Usage: verbatim jobs [--json]
+
+Lists the jobs, the one that changed last first. Status:
+  running         A turn is under way.
+  idle            No turn is under way; a message to the agent starts one.
+  broken off      Verbatim was killed during a turn. Send the agent a message to go on.
+
+  --json          All that is known of each job, as JSON.
+`,
+  answer: `Usage: verbatim answer <job> [--turn <n>] [--json]
+
+Prints the answer of a job's last turn that has one: exactly its bytes, nothing else.
+\`verbatim jobs\` lists the jobs.
+
+  --turn <n>      The answer of turn n, counted from 1.
+  --json          The answer with its turn, length, SHA-256 and file, as JSON.
+`,
+  purge: `Usage: verbatim purge (--older-than <age> | --all) [--json]
+
+Removes jobs with their prompts, events and answers. A job whose Claude Code session is open stays.
+
+  --older-than <age>   Jobs that have not changed for this long: 30m, 12h, 7d.
+  --all                All jobs.
+  --json               What was removed and what stays, as JSON.
+`,
+  serve: `Usage: verbatim serve
+
+The sidecar that the plugin starts; it is of no use in a terminal. It prints one line of JSON that says where
+its API listens, and ends when its parent does.
+`
+};
+function isCommand(name) {
+  return Object.hasOwn(COMMAND_HELP, name);
+}
+
+// sidecar/src/cli/purge.ts
+async function purge(args, terminal) {
+  const { values } = read2("purge", args, { "older-than": "string", all: "boolean", json: "boolean" });
+  const age = values["older-than"];
+  if (age === void 0 === !values.all) {
+    throw new CommandError(
+      "verbatim purge: say what is to go: either --older-than <age> (30m, 12h, 7d) or --all; see `verbatim purge --help`",
+      2
+    );
+  }
+  const before = Date.now() - (age === void 0 ? 0 : ageOf(age));
+  const entries = listJobs(stateFolder(process.env));
+  const removed = [];
+  const kept = [];
+  for (const entry of entries) {
+    if (entry.kind === "problem" || age !== void 0 && entry.record.updatedAt > before) continue;
+    if (entry.isHeld) {
+      kept.push({ job: entry, why: "its Claude Code session is open" });
+      continue;
+    }
+    const removal = remove(entry, ownIdentity());
+    if (removal.kind === "removed") removed.push(entry);
+    else kept.push(removal);
+  }
+  const problems = entries.filter((entry) => entry.kind === "problem");
+  await terminal.print(values.json ? asJson(removed, kept, problems) : asText2(removed, kept));
+  for (const { problem } of problems) terminal.complain(`verbatim purge: not removed: ${oneLine(problem, 600)}`);
+  return problems.length > 0 ? 1 : 0;
+}
+function asText2(removed, kept) {
+  const bytes = removed.reduce((sum, job) => sum + job.bytes, 0);
+  const count = removed.length === 1 ? "1 job" : `${removed.length} jobs`;
+  const lines = [`Removed ${count}${removed.length === 0 ? "" : `, ${size(bytes)}`}.`];
+  for (const { job, why } of kept) lines.push(`Kept ${job.id}: ${oneLine(why)}`);
+  return `${lines.join("\n")}
+`;
+}
+function asJson(removed, kept, problems) {
+  const list = {
+    removed: removed.map(({ id, bytes }) => ({ id, bytes })),
+    kept: kept.map(({ job, why }) => ({ id: job.id, why })),
+    problems: problems.map(({ id, problem }) => ({ id, problem }))
+  };
+  return `${JSON.stringify(list, null, 2)}
+`;
+}
+var UNIT_MS = { m: 6e4, h: 36e5, d: 864e5 };
+function ageOf(text2) {
+  const found = /^(\d{1,6})([mhd])$/.exec(text2);
+  if (found === null) {
+    throw new CommandError(
+      `verbatim purge: --older-than must be a number with m, h or d (30m, 12h, 7d), it is ${JSON.stringify(text2)}`,
+      2
+    );
+  }
+  return Number(found[1]) * UNIT_MS[found[2]];
+}
 
 // sidecar/src/cli/run.ts
-async function run(args) {
-  const [command] = args;
-  if (command === "serve") return await serve();
-  process.stderr.write(`verbatim: there is no command ${command}
+async function run(args, terminal) {
+  try {
+    return await dispatch(args, terminal);
+  } catch (error) {
+    if (error instanceof CommandError) {
+      terminal.complain(error.message);
+      return error.exitCode;
+    }
+    if (error instanceof UnsafePathError) {
+      terminal.complain(`verbatim: ${oneLine(error.message, 600)}`);
+      return 1;
+    }
+    terminal.complain(`verbatim: an unexpected error: ${error instanceof Error ? error.stack : String(error)}`);
+    return 1;
+  }
+}
+async function dispatch(args, terminal) {
+  const [name, ...rest] = args;
+  if (name === void 0) {
+    terminal.complain(HELP.trimEnd());
+    return 2;
+  }
+  if (name === "--version" || name === "-V") {
+    await terminal.print(`${VERSION}
 `);
-  return 2;
+    return 0;
+  }
+  if (name === "--help" || name === "-h" || name === "help") {
+    const [topic] = rest;
+    await terminal.print(topic !== void 0 && isCommand(topic) ? COMMAND_HELP[topic] : HELP);
+    return 0;
+  }
+  if (!isCommand(name)) {
+    const what = name.startsWith("-") ? "option" : "command";
+    throw new CommandError(
+      `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
+      2
+    );
+  }
+  if (rest.includes("--help") || rest.includes("-h")) {
+    await terminal.print(COMMAND_HELP[name]);
+    return 0;
+  }
+  return await perform(name, rest, terminal);
+}
+async function perform(name, args, terminal) {
+  switch (name) {
+    case "doctor":
+      return await doctor(args, terminal);
+    case "jobs":
+      return await jobs(args, terminal);
+    case "answer":
+      return await answer3(args, terminal);
+    case "purge":
+      return await purge(args, terminal);
+    case "serve":
+      read2("serve", args, {});
+      return await serve();
+    default:
+      return name;
+  }
 }
 
 // sidecar/src/cli/main.ts
@@ -5756,6 +6550,6 @@ if (complaint !== null) {
 `);
   process.exitCode = 1;
 } else {
-  process.exitCode = await run(process.argv.slice(2));
+  process.exitCode = await run(process.argv.slice(2), TERMINAL);
   if (process.argv[2] === "serve") process.exit();
 }

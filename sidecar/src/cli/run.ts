@@ -1,9 +1,77 @@
-/** Which command was asked for. */
+/** Which command was asked for, and what its end is to the shell. */
+import { UnsafePathError } from '../job/private-files.js';
 import { serve } from '../server/serve.js';
+import { VERSION } from '../version.js';
+import { answer } from './answer.js';
+import { doctor } from './doctor.js';
+import { COMMAND_HELP, type CommandName, HELP, isCommand } from './help.js';
+import { jobs } from './jobs.js';
+import { read } from './options.js';
+import { purge } from './purge.js';
+import { CommandError, oneLine, type Terminal } from './terminal.js';
 
-export async function run(args: readonly string[]): Promise<number> {
-  const [command] = args;
-  if (command === 'serve') return await serve();
-  process.stderr.write(`verbatim: there is no command ${command}\n`);
-  return 2;
+/** Runs what `args` ask for. Resolves to the exit code: 0 done, 1 not done, 2 asked for wrongly. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await dispatch(args, terminal);
+  } catch (error) {
+    if (error instanceof CommandError) {
+      terminal.complain(error.message);
+      return error.exitCode;
+    }
+    if (error instanceof UnsafePathError) {
+      terminal.complain(`verbatim: ${oneLine(error.message, 600)}`);
+      return 1;
+    }
+    // A fault of ours: the whole of it is what a report of it needs.
+    terminal.complain(`verbatim: an unexpected error: ${error instanceof Error ? error.stack : String(error)}`);
+    return 1;
+  }
+}
+
+async function dispatch(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined) {
+    terminal.complain(HELP.trimEnd());
+    return 2;
+  }
+  if (name === '--version' || name === '-V') {
+    await terminal.print(`${VERSION}\n`);
+    return 0;
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    const [topic] = rest;
+    await terminal.print(topic !== undefined && isCommand(topic) ? COMMAND_HELP[topic] : HELP);
+    return 0;
+  }
+  if (!isCommand(name)) {
+    const what = name.startsWith('-') ? 'option' : 'command';
+    throw new CommandError(
+      `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
+      2,
+    );
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    await terminal.print(COMMAND_HELP[name]);
+    return 0;
+  }
+  return await perform(name, rest, terminal);
+}
+
+async function perform(name: CommandName, args: readonly string[], terminal: Terminal): Promise<number> {
+  switch (name) {
+    case 'doctor':
+      return await doctor(args, terminal);
+    case 'jobs':
+      return await jobs(args, terminal);
+    case 'answer':
+      return await answer(args, terminal);
+    case 'purge':
+      return await purge(args, terminal);
+    case 'serve':
+      read('serve', args, {});
+      return await serve();
+    default:
+      return name satisfies never;
+  }
 }

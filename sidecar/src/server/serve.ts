@@ -5,9 +5,12 @@ import { type Handshake, PROTOCOL } from '../../../plugin/hooks/protocol/api.js'
 import { Harnesses } from '../harness/registry.js';
 import { Jobs } from '../job/jobs.js';
 import { ownIdentity, sidecarId } from '../job/owner.js';
+import { reap, recordSidecar } from '../job/reaper.js';
+import { applyRetention, RETENTION } from '../job/retention.js';
 import { logsFolder, stateFolder } from '../job/state-folder.js';
-import { openLog } from '../log.js';
+import { type Log, openLog } from '../log.js';
 import { mask } from '../process/secrets.js';
+import type { ProcessIdentity } from '../process/table.js';
 import { VERSION } from '../version.js';
 import { listen } from './address.js';
 import { createApi } from './http.js';
@@ -59,6 +62,9 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   const { address, remove } = await listen(server, env);
   const handshake: Handshake = { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, ...address, token };
   writeSync(1, `${JSON.stringify(handshake)}\n`);
+  const recorder = recordSidecar(state, self, () => jobs.running > 0, log);
+  // After the handshake, so that it never delays a first job.
+  setImmediate(() => void tidy(state, self, log));
   log('info', 'the sidecar is up', { version: VERSION, pid: process.pid, parent: process.ppid, node: process.version });
 
   const reason = await ended;
@@ -75,6 +81,22 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   lifeline?.cut();
   if (survivors.length > 0) log('error', 'processes outlived the sidecar', { survivors });
   log('info', 'the sidecar has ended');
+  recorder.close(survivors.length > 0);
   logFile.close();
   return survivors.length > 0 ? 1 : 0;
+}
+
+/** What is done once at the start of each sidecar for those before it. */
+async function tidy(state: string, self: ProcessIdentity, log: Log): Promise<void> {
+  try {
+    for (const { sidecar, ended, survivors } of await reap(state, log)) {
+      log('warning', `sidecar ${sidecar} had left processes running; they were ended`, { ended, survivors });
+    }
+    for (const removal of await applyRetention(state, self, RETENTION, Date.now())) {
+      if (removal.kind === 'removed') log('info', `job ${removal.job.id} was removed: it was kept long enough`);
+      else log('warning', `job ${removal.job.id} could not be removed`, { why: removal.why });
+    }
+  } catch (error) {
+    log('error', 'what earlier sidecars left could not be tidied', { error });
+  }
 }

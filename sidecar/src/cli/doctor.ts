@@ -1,0 +1,129 @@
+/** `verbatim doctor`: is everything here, and what to do where it is not. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
+import type { Detection } from '../harness/contract.js';
+import { Harnesses } from '../harness/registry.js';
+import { compareToTested, TESTED, type TestedRange } from '../harness/tested.js';
+import { ownIdentity, sidecarId } from '../job/owner.js';
+import { stateFolder } from '../job/state-folder.js';
+import { resolveProgram } from '../process/resolve.js';
+import { VERSION } from '../version.js';
+import { read } from './options.js';
+import { oneLine, type Terminal } from './terminal.js';
+
+type Finding = {
+  readonly name: string;
+  readonly title: string;
+  readonly state: 'ready' | 'signed_out' | 'missing' | 'broken';
+  readonly version: string | null;
+  readonly tested: TestedRange;
+  readonly program: string | null;
+  /** What is to be known or done, in sentences. */
+  readonly advice: readonly string[];
+};
+
+/** How to sign in to a harness, for a reader. */
+const SIGN_IN: Readonly<Record<HarnessName, string>> = { codex: 'Run `codex login`.' };
+const TITLE: Readonly<Record<HarnessName, string>> = { codex: 'Codex' };
+
+export async function doctor(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = read('doctor', args, { json: 'boolean' });
+  const harnesses = new Harnesses({ env: process.env, sidecar: sidecarId(ownIdentity()) });
+  const [claude, ...found] = await Promise.all([
+    claudeCode(),
+    ...HARNESS_NAMES.map(async (name) => findingOf(name, harnesses)),
+  ]);
+  await harnesses.close();
+  const isUsable = found.some((finding) => finding.state === 'ready');
+  if (values.json) {
+    const report = {
+      verbatim: VERSION,
+      node: process.versions.node,
+      stateFolder: stateFolder(process.env),
+      claudeCode: claude,
+      harnesses: found,
+      usable: isUsable,
+    };
+    await terminal.print(`${JSON.stringify(report, null, 2)}\n`);
+  } else {
+    const parts = [
+      `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}\n`,
+      ...[claude, ...found].map(asText),
+      isUsable ? 'Ready.\n' : 'No harness can be used yet: do what is said above, then run `verbatim doctor` again.\n',
+    ];
+    await terminal.print(parts.join('\n'));
+  }
+  return isUsable ? 0 : 1;
+}
+
+async function findingOf(name: HarnessName, harnesses: Harnesses): Promise<Finding> {
+  const base = { name, title: TITLE[name], tested: TESTED[name] };
+  let detection: Detection;
+  try {
+    detection = await harnesses.of(name).detect();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...base, state: 'broken', version: null, program: null, advice: [`Looking for it failed: ${why}`] };
+  }
+  if (detection.kind === 'missing') {
+    const advice = [`Looked for ${detection.lookedFor}.`, `Install it: \`${detection.install}\``];
+    return { ...base, state: 'missing', version: null, program: null, advice };
+  }
+  const { version, program, signedIn } = detection;
+  const advice = [...drift(TITLE[name], version, TESTED[name])];
+  if (signedIn === 'no') advice.push(`You are not signed in. ${SIGN_IN[name]}`);
+  if (signedIn === 'unknown')
+    advice.push(`It does not say whether you are signed in. If a turn fails: ${SIGN_IN[name]}`);
+  return { ...base, state: signedIn === 'no' ? 'signed_out' : 'ready', version, program, advice };
+}
+
+/** Claude Code itself: without it there is nobody to spawn an agent, but what is kept can be read. */
+async function claudeCode(): Promise<Finding> {
+  const base = { name: 'claude_code', title: 'Claude Code', tested: TESTED.claude_code };
+  const resolution = resolveProgram('claude', { env: process.env });
+  if (resolution.kind === 'missing') {
+    const advice = [`Looked for ${resolution.lookedFor}.`, 'Install it: `npm install -g @anthropic-ai/claude-code`'];
+    return { ...base, state: 'missing', version: null, program: null, advice };
+  }
+  const program = resolution.path;
+  try {
+    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000, windowsHide: true });
+    const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? 'unknown';
+    return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...base, state: 'broken', version: null, program, advice: [`\`claude --version\` failed: ${why}`] };
+  }
+}
+
+function drift(title: string, version: string, tested: TestedRange): string[] {
+  const verdict = compareToTested(version, tested);
+  const range = rangeOf(tested);
+  switch (verdict) {
+    case 'tested':
+      return [];
+    case 'older':
+      return [`It is older than what was tested (${range}). Update ${title}.`];
+    case 'newer':
+      return [`It is newer than what was tested (${range}). It will probably work; look for a newer Verbatim.`];
+    case 'unknown':
+      return [`Its version cannot be read; ${range} was tested.`];
+    default:
+      return verdict satisfies never;
+  }
+}
+
+function asText({ title, state, version, tested, program, advice }: Finding): string {
+  const word = { ready: 'ready', signed_out: 'not signed in', missing: 'not found', broken: 'does not work' }[state];
+  const found = version === null ? '' : ` ${oneLine(version, 40)}`;
+  const mark = state === 'ready' ? '✓' : '✗';
+  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeOf(tested)})`];
+  if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
+  for (const sentence of advice) lines.push(`    ${oneLine(sentence, 1000)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function rangeOf({ from, to }: TestedRange): string {
+  return from === to ? from : `${from} to ${to}`;
+}

@@ -1,0 +1,70 @@
+/** `verbatim purge`: removes jobs that are no longer needed. */
+import { type CatalogJob, listJobs } from '../job/catalog.js';
+import { ownIdentity } from '../job/owner.js';
+import { remove } from '../job/retention.js';
+import { stateFolder } from '../job/state-folder.js';
+import { read } from './options.js';
+import { CommandError, oneLine, size, type Terminal } from './terminal.js';
+
+export async function purge(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = read('purge', args, { 'older-than': 'string', all: 'boolean', json: 'boolean' });
+  const age = values['older-than'];
+  if ((age === undefined) === !values.all) {
+    throw new CommandError(
+      'verbatim purge: say what is to go: either --older-than <age> (30m, 12h, 7d) or --all; see `verbatim purge --help`',
+      2,
+    );
+  }
+  const before = Date.now() - (age === undefined ? 0 : ageOf(age));
+  const entries = listJobs(stateFolder(process.env));
+  const removed: CatalogJob[] = [];
+  const kept: { job: CatalogJob; why: string }[] = [];
+  for (const entry of entries) {
+    if (entry.kind === 'problem' || (age !== undefined && entry.record.updatedAt > before)) continue;
+    if (entry.isHeld) {
+      kept.push({ job: entry, why: 'its Claude Code session is open' });
+      continue;
+    }
+    const removal = remove(entry, ownIdentity());
+    if (removal.kind === 'removed') removed.push(entry);
+    else kept.push(removal);
+  }
+  const problems = entries.filter((entry) => entry.kind === 'problem');
+  await terminal.print(values.json ? asJson(removed, kept, problems) : asText(removed, kept));
+  for (const { problem } of problems) terminal.complain(`verbatim purge: not removed: ${oneLine(problem, 600)}`);
+  return problems.length > 0 ? 1 : 0;
+}
+
+function asText(removed: readonly CatalogJob[], kept: readonly { job: CatalogJob; why: string }[]): string {
+  const bytes = removed.reduce((sum, job) => sum + job.bytes, 0);
+  const count = removed.length === 1 ? '1 job' : `${removed.length} jobs`;
+  const lines = [`Removed ${count}${removed.length === 0 ? '' : `, ${size(bytes)}`}.`];
+  for (const { job, why } of kept) lines.push(`Kept ${job.id}: ${oneLine(why)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function asJson(
+  removed: readonly CatalogJob[],
+  kept: readonly { job: CatalogJob; why: string }[],
+  problems: readonly { id: string; problem: string }[],
+): string {
+  const list = {
+    removed: removed.map(({ id, bytes }) => ({ id, bytes })),
+    kept: kept.map(({ job, why }) => ({ id: job.id, why })),
+    problems: problems.map(({ id, problem }) => ({ id, problem })),
+  };
+  return `${JSON.stringify(list, null, 2)}\n`;
+}
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function ageOf(text: string): number {
+  const found = /^(\d{1,6})([mhd])$/.exec(text);
+  if (found === null) {
+    throw new CommandError(
+      `verbatim purge: --older-than must be a number with m, h or d (30m, 12h, 7d), it is ${JSON.stringify(text)}`,
+      2,
+    );
+  }
+  return Number(found[1]) * UNIT_MS[found[2] as keyof typeof UNIT_MS];
+}
