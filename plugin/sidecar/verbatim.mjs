@@ -3801,6 +3801,13 @@ var Codex = class {
     if (server !== up) await this.retire(server);
     return { kind: "found", version: version2, program: program.path, signedIn };
   }
+  async warm() {
+    try {
+      await this.current();
+    } catch (error) {
+      if (!(error instanceof HarnessError)) throw error;
+    }
+  }
   async open(request) {
     if (request.model !== null && request.thread === null) {
       const unknown2 = await checkModel(await this.current(), request.model, request.cwd);

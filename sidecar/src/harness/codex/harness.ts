@@ -59,6 +59,15 @@ class Codex implements Harness, Servers {
     return { kind: 'found', version, program: program.path, signedIn };
   }
 
+  async warm(): Promise<void> {
+    try {
+      await this.current();
+    } catch (error) {
+      // Not installed, not to be started: `open` meets the same and says it where someone reads it.
+      if (!(error instanceof HarnessError)) throw error;
+    }
+  }
+
   async open(request: OpenThread): Promise<HarnessThread> {
     if (request.model !== null && request.thread === null) {
       const unknown = await checkModel(await this.current(), request.model, request.cwd);
