@@ -16,7 +16,10 @@ export type CodexHome = {
   readonly home: string;
   /** Absolute path of a git repository with one commit. */
   readonly work: string;
-  /** The environment that a Codex of this home needs: CODEX_HOME and the fake provider's key. */
+  /**
+   * The environment that a Codex of this home needs: CODEX_HOME, the fake provider's key, and a HOME of its own, for
+   * Codex runs commands in login shells, and the profile of whoever runs the tests is not part of them.
+   */
   readonly env: Readonly<Record<string, string>>;
   /** config.toml as it stands now. */
   config(): string;
@@ -45,7 +48,9 @@ export function codexHome(options: CodexHomeOptions): CodexHome {
   const root = realpathSync(mkdtempSync(join(parent, 'codex-')));
   const home = join(root, 'home');
   const work = join(root, 'work');
+  const userHome = join(root, 'user');
   mkdirSync(home, { mode: 0o700 });
+  mkdirSync(userHome);
   gitFolder(work);
   writeFileSync(
     join(home, 'config.toml'),
@@ -77,7 +82,7 @@ ${tables}
   return {
     home,
     work,
-    env: { CODEX_HOME: home, FAKE_KEY: 'fake-key' },
+    env: { CODEX_HOME: home, FAKE_KEY: 'fake-key', HOME: userHome },
     config: () => readFileSync(join(home, 'config.toml'), 'utf8'),
     remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
   };

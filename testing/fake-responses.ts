@@ -24,7 +24,13 @@ export type Part =
       readonly refusal?: boolean;
     }
   | { readonly kind: 'reasoning'; readonly summary: string }
-  | { readonly kind: 'call'; readonly name: string; readonly arguments: string; readonly custom: boolean }
+  | {
+      readonly kind: 'call';
+      readonly name: string;
+      readonly namespace?: string;
+      readonly arguments: string;
+      readonly custom: boolean;
+    }
   | { readonly kind: 'usage'; readonly input: number; readonly cached: number; readonly output: number }
   /** Holds the stream until the promise settles: the way to a race without a clock. */
   | { readonly kind: 'hold'; readonly until: Promise<unknown> }
@@ -58,8 +64,10 @@ export type ModelRequest = {
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: number;
-  /** The Codex thread that asks (`prompt_cache_key`), to tell threads on one server apart. */
+  /** The Codex thread that asks (header `thread-id`), to tell threads on one server apart. */
   readonly thread: string;
+  /** Whether a sub-agent of Codex asks; its history may begin with its parent's. */
+  readonly isSubAgent: boolean;
   readonly model: string;
   /** The texts of every user message in the request, oldest first, environment context among them. */
   readonly userTexts: readonly string[];
@@ -100,10 +108,25 @@ export const comment = (text: string): Part => say(text, { phase: 'commentary' }
 
 export const think = (summary: string): Part => ({ kind: 'reasoning', summary });
 
-/** A call of a function tool by its name: whatever the request's `tools` list offers. */
-export function call(name: string, args: unknown): Part {
-  return { kind: 'call', name, arguments: JSON.stringify(args), custom: false };
+/** A call of a function tool by its name (and namespace): whatever the request's list of tools offers. */
+export function call(name: string, args: unknown, namespace?: string): Part {
+  return { kind: 'call', name, namespace, arguments: JSON.stringify(args), custom: false };
 }
+
+/** JavaScript for the `exec` tool of models of the "code mode" kind (`gpt-5.6` and later), which has `tools.exec_command` and so on. */
+export function code(javascript: string): Part {
+  return { kind: 'call', name: 'exec', arguments: javascript, custom: true };
+}
+
+/** Starts a sub-agent, on models that have the `collaboration` tools (`gpt-5.6` and later). */
+export const spawnAgent = (name: string, message: string): Part =>
+  call('spawn_agent', { task_name: name, message }, 'collaboration');
+
+/** Waits for news of a sub-agent. */
+export const waitAgent = (ms: number): Part => call('wait_agent', { timeout_ms: ms }, 'collaboration');
+
+/** A note to the user on the side, on models that have the tool (`gpt-6.2-sol`). */
+export const aside = (message: string): Part => call('send_message_to_user_async', { message });
 
 /** Runs a command through the tool that Codex gives to models of the classic kind (`gpt-5.5`). */
 export function shell(command: string, options: { yieldMs?: number; escalate?: string } = {}): Part {
@@ -254,7 +277,8 @@ function requestOf(index: number, incoming: IncomingMessage, raw: Buffer, respon
     body,
     headers: incoming.headers,
     bytes: raw.length,
-    thread: String(body.prompt_cache_key ?? ''),
+    thread: String(incoming.headers['thread-id'] ?? ''),
+    isSubAgent: incoming.headers['x-openai-subagent'] !== undefined,
     model: String(body.model ?? ''),
     userTexts,
     lastUserText: userTexts.at(-1) ?? '',
@@ -382,7 +406,14 @@ async function streamPart(
       if (part.custom) {
         item('done', { type: 'custom_tool_call', id: `ctc_${id}`, call_id, name: part.name, input: part.arguments });
       } else {
-        item('done', { type: 'function_call', id: `fc_${id}`, call_id, name: part.name, arguments: part.arguments });
+        item('done', {
+          type: 'function_call',
+          id: `fc_${id}`,
+          call_id,
+          name: part.name,
+          ...(part.namespace === undefined ? {} : { namespace: part.namespace }),
+          arguments: part.arguments,
+        });
       }
       return;
     }

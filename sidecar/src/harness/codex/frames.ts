@@ -153,12 +153,6 @@ const window = z.nullish(z.looseObject({ usedPercent: z.number(), resetsAt: z.nu
 export const rateLimits = z.looseObject({ rateLimits: z.looseObject({ primary: window, secondary: window }) });
 export type RateLimits = z.infer<typeof rateLimits>['rateLimits'];
 
-export const threadStarted = z.looseObject({
-  thread: z.looseObject({ id: z.string(), parentThreadId: z.nullish(z.string()) }),
-});
-
-export const mcpStatus = z.looseObject({ name: z.string(), status: z.string(), error: z.nullish(z.string()) });
-
 export const itemHolder = z.looseObject({ item: z.looseObject({ type: z.string(), id: z.string() }) });
 
 // --- items ---

@@ -19,7 +19,6 @@ import {
   type RpcErrorBody,
   rateLimits,
   read,
-  threadStarted,
 } from './frames.js';
 import { type Answered, answerTo } from './permissions.js';
 
@@ -174,6 +173,11 @@ export class CodexServer {
     };
   }
 
+  /** A sub-agent's thread belongs to the one that started it: what it says and asks goes there. */
+  adopt(child: string, parent: string): void {
+    this.#parents.set(child, parent);
+  }
+
   /** While a command runs, what it starts is recorded: call the result when it ended. */
   commandRuns(): () => void {
     this.#commands += 1;
@@ -258,11 +262,6 @@ export class CodexServer {
       // Sparse: a null does not clear what was known.
       const { primary, secondary } = this.rateLimits ?? {};
       this.rateLimits = { ...limits, primary: limits.primary ?? primary, secondary: limits.secondary ?? secondary };
-      return;
-    }
-    if (method === 'thread/started') {
-      const { thread } = read(threadStarted, params, method);
-      if (thread.parentThreadId) this.#parents.set(thread.id, thread.parentThreadId);
       return;
     }
     const address = addressOf(params);

@@ -11,6 +11,7 @@ import { actedOf, CUT_OFF, planSteps } from './events.js';
 import { failure, hintFor, httpStatusOf, rpcFailure, turnFailure } from './failures.js';
 import {
   type Address,
+  addressOf,
   type CodexError,
   errorNotice,
   FrameFault,
@@ -32,6 +33,8 @@ const INTERRUPT_MS = 5_000;
 const LIMITED_MS = 120_000;
 /** How long items that were open at the turn's end are waited for, in milliseconds. */
 const DRAIN_MS = 1_000;
+/** How long Codex may take to end the terminals of a thread, in milliseconds. */
+const CLEAN_MS = 5_000;
 
 /** How the turn ended, before its leftovers were seen to. */
 type Verdict =
@@ -62,6 +65,8 @@ export class CodexTurn implements TurnListener {
   /** Actions under way: item id → what ends its recording. */
   readonly #open = new Map<string, { event: Extract<TurnEvent, { kind: 'action_started' }>; over: () => void }>();
   readonly #seen = new Set<string>();
+  /** Threads of sub-agents that worked in this turn → the turn each is in, null once it ended. */
+  readonly #agents = new Map<string, string | null>();
   #hasActed = false;
   #lastRetry: CodexError | null = null;
   #watchdog: NodeJS.Timeout | null = null;
@@ -155,8 +160,24 @@ export class CodexTurn implements TurnListener {
     if (this.#isSettled) return;
     this.#rearm();
     this.#guarded(() => {
-      if (method === 'thread/tokenUsage/updated') {
-        this.context.meter.descendant(thread, totalOf(params));
+      switch (method) {
+        case 'thread/tokenUsage/updated':
+          this.context.meter.descendant(thread, totalOf(params));
+          return;
+        case 'turn/started':
+          this.#agents.set(thread, addressOf(params).turnId);
+          return;
+        case 'turn/completed':
+          this.#agents.set(thread, null);
+          this.#drained?.();
+          return;
+        case 'item/started': {
+          const item = itemOf(params);
+          if (item.type === 'subAgentActivity') this.context.server.adopt(item.agentThreadId, thread);
+          return;
+        }
+        default:
+          return; // a sub-agent's own work is its own: its parent reports what came of it
       }
     });
   }
@@ -223,6 +244,7 @@ export class CodexTurn implements TurnListener {
   #itemStarted(params: unknown): void {
     const item = itemOf(params);
     if (item.type === 'userMessage') return;
+    if (item.type === 'subAgentActivity') this.context.server.adopt(item.agentThreadId, this.context.thread);
     this.#lastRetry = null; // the model answers again
     this.#show(this.#rule.workGoesOn(item.id));
     const acted = actedOf(item);
@@ -258,7 +280,7 @@ export class CodexTurn implements TurnListener {
         this.#open.delete(item.id);
         this.#emit({ kind: 'action_completed', item: item.id, ...acted });
         this.#rearm();
-        if (this.#open.size === 0) this.#drained?.();
+        this.#drained?.();
       }
     }
   }
@@ -371,8 +393,13 @@ export class CodexTurn implements TurnListener {
   async #finish(verdict: Verdict, hasAnswer: boolean): Promise<void> {
     const { server, thread, job } = this.context;
     if (!server.gone) {
-      // An interrupt leaves the running command alive, and so can a turn that completed.
-      await server.request('thread/backgroundTerminals/clean', { threadId: thread }, 5_000);
+      // An interrupt leaves the running command alive, and so can a turn that completed; a sub-agent works on
+      // after its parent's last word.
+      for (const [agent, turnId] of this.#agents) {
+        if (turnId !== null) server.send('turn/interrupt', { threadId: agent, turnId }, () => {});
+      }
+      const clean = (threadId: string) => server.request('thread/backgroundTerminals/clean', { threadId }, CLEAN_MS);
+      await Promise.all([thread, ...this.#agents.keys()].map(clean));
       await this.#drain();
     }
     const mayHaveLeft = this.#hasActed || verdict.kind !== 'completed';
@@ -389,14 +416,20 @@ export class CodexTurn implements TurnListener {
 
   /** Items complete after `turn/completed` too (a command that was just cleaned away): they are waited for a moment. */
   async #drain(): Promise<void> {
-    if (this.#open.size === 0) return;
+    const isDrained = () => this.#open.size === 0 && !this.#areAgentsBusy;
+    if (isDrained()) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, DRAIN_MS);
       this.#drained = () => {
+        if (!isDrained()) return;
         clearTimeout(timer);
         resolve();
       };
     });
+  }
+
+  get #areAgentsBusy(): boolean {
+    return [...this.#agents.values()].some((turnId) => turnId !== null);
   }
 
   #ending(verdict: Verdict, hasAnswer: boolean): TurnEnd['ending'] {
