@@ -1,0 +1,182 @@
+/**
+ * Both real programs and both fake models together: Claude Code with the plugin, Codex behind it.
+ *
+ * ```ts
+ * const world = await openWorld({ mode: 'auto' });
+ * world.codex.script((request) => turn(say(answerTo(request))));
+ * const { agentId } = await world.runAgent('the task');
+ * await world.close();
+ * ```
+ */
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type ClaudeOptions, type ClaudeSession, openClaude, type ToolResult } from './claude.js';
+import { claudePlace, type Place } from './claude-place.js';
+import { type CodexHome, type CodexHomeOptions, codexHome } from './codex-home.js';
+import { CODEX } from './codex-kit.js';
+import {
+  type AgentOptions,
+  agent,
+  calls,
+  type FakeMessages,
+  fakeMessages,
+  type Step,
+  says,
+  type ToolCall,
+} from './fake-messages.js';
+import { type FakeResponses, fakeResponses } from './fake-responses.js';
+import type { Transcript } from './transcript.js';
+import { until } from './wait.js';
+
+export const AGENT_TYPE = 'verbatim:codex';
+
+export type WorldOptions = ClaudeOptions & {
+  readonly codex?: Omit<CodexHomeOptions, 'url'>;
+  /** Folders on PATH before the system's; absent: where npm's `codex` lies. */
+  readonly path?: readonly string[];
+};
+
+export type World = {
+  /** The model behind Claude Code. */
+  readonly claude: FakeMessages;
+  /** The model behind Codex. */
+  readonly codex: FakeResponses;
+  readonly home: CodexHome;
+  readonly place: Place;
+  readonly session: ClaudeSession;
+  /** Says `go` and plays `steps` as the main loop's replies; resolves when that turn is over. */
+  play(steps: readonly Step[]): Promise<void>;
+  /** One foreground agent, to its report. */
+  runAgent(prompt: string, options?: AgentOptions): Promise<AgentRun>;
+  /** Starts one background agent; resolves with its id. */
+  startAgent(prompt: string, options?: AgentOptions): Promise<string>;
+  /** Has the main loop call one tool in a turn of its own; resolves with its result. */
+  callTool(call: ToolCall): Promise<ToolResult>;
+  /** Resolves when the agent's run number `n` has ended (from 1), as Claude Code notifies it. */
+  ended(agentId: string, n?: number): Promise<void>;
+  transcript(agentId: string): Transcript;
+  /** Texts of the steps of an agent, and the result of its closing call. */
+  jobState(agentId: string): Readonly<Record<string, string>>;
+  /** The folder that holds Verbatim's jobs. */
+  readonly jobs: string;
+  /** Job ids on disk. */
+  jobIds(): readonly string[];
+  /** Opens another session in the same place, once the first one has ended. */
+  reopen(options?: ClaudeOptions): ClaudeSession;
+  close(): Promise<void>;
+};
+
+export type AgentRun = {
+  readonly agentId: string;
+  readonly transcript: Transcript;
+  /** The Agent tool's result as the main loop saw it. */
+  readonly result: ToolResult;
+  /** The run's last words: its last step's text, or what the hand-back carried. */
+  readonly last: string;
+};
+
+/** Opens the world; `close` it when the test ends. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const [claude, codex] = await Promise.all([fakeMessages(), fakeResponses()]);
+  const home = codexHome({ ...options.codex, url: codex.url });
+  const { HOME: _, ...codexEnv } = home.env;
+  const place = claudePlace({ url: claude.url, path: options.path ?? [codexFolder()], cwd: home.work, env: codexEnv });
+  let session = openClaude(place, options);
+  let turns = 0;
+
+  const turnOver = async () => {
+    turns += 1;
+    await session.result(turns);
+  };
+  const resultsOf = (tool: string) => session.toolResults(tool).filter((result) => result.parent === null);
+
+  const world: World = {
+    claude,
+    codex,
+    home,
+    place,
+    get session() {
+      return session;
+    },
+    async play(steps) {
+      claude.main(steps);
+      session.say('go');
+      await turnOver();
+    },
+    async runAgent(prompt, agentOptions = {}) {
+      const before = resultsOf('Agent').length;
+      await world.play([calls(agent(AGENT_TYPE, prompt, { background: false, ...agentOptions })), says('done')]);
+      const result = resultsOf('Agent')[before];
+      const agentId = session.agents().at(-1);
+      if (result === undefined || agentId === undefined) {
+        throw new Error(`the agent did not run: ${JSON.stringify(result)}`);
+      }
+      const transcript = session.transcript(agentId);
+      return { agentId, transcript, result, last: lastWords(transcript) };
+    },
+    async startAgent(prompt, agentOptions = {}) {
+      await world.play([calls(agent(AGENT_TYPE, prompt, { background: true, ...agentOptions })), says('started')]);
+      const agentId = session.agents().at(-1);
+      if (agentId === undefined) throw new Error('the agent did not start');
+      return agentId;
+    },
+    async callTool(call) {
+      const before = resultsOf(call.name).length;
+      await world.play([calls(call), says('called')]);
+      return until(`the result of ${call.name}`, () => resultsOf(call.name)[before]);
+    },
+    async ended(agentId, n = 1) {
+      await until(
+        `agent ${agentId} to end its run ${n}`,
+        () => session.notifications().filter((one) => one.agent === agentId).length >= n,
+        { within: 40_000 },
+      );
+      // Claude Code tells its model in a turn of its own.
+      await until(
+        'the turn of the notification',
+        () => session.messages.filter((one) => one.type === 'result').length > turns,
+        {
+          within: 20_000,
+        },
+      );
+      turns = session.messages.filter((one) => one.type === 'result').length;
+    },
+    transcript: (agentId) => session.transcript(agentId),
+    jobState: (agentId) =>
+      parsedState(session.transcript(agentId).calls('mcp__verbatim__job').at(-1)?.result?.text ?? ''),
+    jobs: join(place.home, '.local', 'state', 'verbatim', 'jobs'),
+    jobIds: () => readdirSync(world.jobs),
+    reopen(next = {}) {
+      session = openClaude(place, { ...options, ...next });
+      turns = 0;
+      return session;
+    },
+    async close() {
+      await session.end();
+      await Promise.all([claude.close(), codex.close()]);
+      await place.dispose();
+      home.remove();
+    },
+  };
+  return world;
+}
+
+/** Where npm's `codex` lies, for PATH. */
+export function codexFolder(): string {
+  return join(dirname(dirname(dirname(dirname(CODEX)))), '.bin');
+}
+
+/** The last step's text, or the message of its hand-back. */
+export function lastWords(transcript: Transcript): string {
+  const last = transcript.steps.at(-1)?.blocks ?? [];
+  const handback = last.find((block) => block.type === 'tool_use' && block.name === 'SubagentHandback');
+  if (handback?.type === 'tool_use') return String(handback.input.message);
+  return last.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+function parsedState(block: string): Record<string, string> {
+  const lines = block.split('\n').slice(1, -1);
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+  );
+}
