@@ -102,7 +102,6 @@ export function claudePlace(options: PlaceOptions): Place {
     home,
     cwd,
     env: {
-      HOME: home,
       PATH: path.join(':'),
       TERM: 'xterm-256color',
       LANG: 'C.UTF-8',
@@ -117,6 +116,8 @@ export function claudePlace(options: PlaceOptions): Place {
       HTTPS_PROXY: 'http://127.0.0.1:9',
       NO_PROXY: '127.0.0.1,localhost',
       ...options.env,
+      // The place's own, whatever another kit's variables say: its processes are found by it.
+      HOME: home,
     },
     processes,
     async dispose() {

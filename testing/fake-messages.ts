@@ -23,7 +23,7 @@ export type RequestClass =
   | 'subagent'
   | 'workflow'
   | 'compaction'
-  /** Auto mode's review of an action, a hand-back among them. */
+  /** Auto mode's review of an action, of a hand-back, or of what an agent did. */
   | 'classifier'
   /** A title, a summary, or anything else that Claude Code asks beside a loop. */
   | 'auxiliary'
@@ -115,6 +115,20 @@ export type FakeMessages = {
 /** What a subagent's loop is answered where no script was given: a test that finds it has caught Claude in our name. */
 export const IMPOSTURE = 'CLAUDE ANSWERED IN THE AGENT’S NAME';
 
+/** Auto mode's reviewer lets the action pass. It asks in two forms: for a verdict, and (of an agent's work) for a grade. */
+export const lets = (request: MessagesRequest): MessagesReply =>
+  says(asksForGrade(request) ? '<severity>3</severity>' : '<block>no</block>');
+
+/** Auto mode's reviewer blocks the action; an agent's work is then delivered flagged. */
+export const blocks = (request: MessagesRequest): MessagesReply =>
+  says(
+    asksForGrade(request)
+      ? '<severity>95</severity><category>Data Exfiltration</category>'
+      : '<block>yes</block><category>Data Exfiltration</category><reason>a test</reason>',
+  );
+
+const asksForGrade = (request: MessagesRequest): boolean => request.lastText.includes('<severity>N</severity>');
+
 /** The reply of a main loop whose script is used up. */
 export const DEFAULT_REPLY = 'Understood.';
 
@@ -197,7 +211,7 @@ export async function fakeMessages(): Promise<FakeMessages> {
   const requests: MessagesRequest[] = [];
   let main: MessagesScript = () => says(DEFAULT_REPLY);
   let subagent: MessagesScript = () => says(IMPOSTURE);
-  let classifier: MessagesScript = () => says('<block>no</block>');
+  let classifier: MessagesScript = lets;
 
   const scriptOf = (request: MessagesRequest): MessagesScript => {
     switch (request.class) {
@@ -281,7 +295,7 @@ export async function fakeMessages(): Promise<FakeMessages> {
       requests.length = 0;
       main = () => says(DEFAULT_REPLY);
       subagent = () => says(IMPOSTURE);
-      classifier = () => says('<block>no</block>');
+      classifier = lets;
     },
     close: () =>
       new Promise((closed) => {

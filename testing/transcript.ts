@@ -51,6 +51,16 @@ export const agentsWithTranscript = (home: string): readonly string[] =>
     (file) => /^agent-(.+)\.jsonl$/.exec(basename(file))?.[1] ?? [],
   );
 
+/** What each agent of the workflows run below this HOME returned to its script, in the order in which they ended. */
+export function workflowReturns(home: string): readonly { readonly agent: string; readonly value: unknown }[] {
+  return filesBelow(join(home, '.claude', 'projects'))
+    .filter((file) => basename(file) === 'journal.jsonl')
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { type: string; agentId?: string; result?: unknown })
+    .flatMap(({ type, agentId = '', result }) => (type === 'result' ? [{ agent: agentId, value: result }] : []));
+}
+
 /** The transcript of a session's main loop. */
 export function sessionTranscript(home: string, session: string): Transcript | undefined {
   const path = filesBelow(join(home, '.claude', 'projects')).find((file) => basename(file) === `${session}.jsonl`);
