@@ -191,7 +191,8 @@ export class CodexTurn implements TurnListener {
   ended(reason: Failure, survivors: Promise<readonly string[]>): void {
     void survivors.then((left) => {
       this.#survivors = left;
-      this.#decide(this.#isStopWanted ? { kind: 'interrupted' } : { kind: 'failed', failure: reason });
+      const onStop: Verdict = this.#verdictOnStop ?? { kind: 'interrupted' };
+      this.#decide(this.#isStopWanted ? onStop : { kind: 'failed', failure: reason });
     });
   }
 

@@ -1,0 +1,116 @@
+/** Faults that the real Codex cannot be made to show, from a stand-in that is a real process. */
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { type CodexKit, codexKit, FULL } from '../../testing/codex-kit.js';
+
+const FAKE = fileURLToPath(new URL('../../testing/fixtures/fake-codex.mjs', import.meta.url));
+
+let kit: CodexKit;
+afterEach(() => kit?.close());
+
+async function turnWith(fault: string, stallMs = 60_000) {
+  kit = await codexKit({ program: FAKE, env: { FAKE_CODEX: fault } });
+  const thread = await kit.open();
+  return { thread, ...(await kit.run(thread, 'go', { stallMs, access: FULL })) };
+}
+
+test.each(['garbage', 'half a frame'])(
+  '%s on its stdout fails the turn as protocol and says what came',
+  async (fault) => {
+    const { end } = await turnWith(fault);
+    expect(end.ending).toMatchObject({
+      kind: 'failed',
+      failure: {
+        kind: 'protocol',
+        message: expect.stringMatching(/a line that is not JSON: (Segmentation fault|\{"method")/),
+      },
+    });
+    expect(end.survivors).toEqual([]);
+  },
+);
+
+test.each(['an item without its text', 'an unknown status'])(
+  '%s fails this turn as protocol, and the server stays',
+  async (fault) => {
+    const { end, thread } = await turnWith(fault);
+    expect(end.ending).toMatchObject({ kind: 'failed', failure: { kind: 'protocol' } });
+    // The same server takes the next turn: its frame is as bad, which is the point.
+    expect((await kit.run(thread, 'again')).end.ending).toMatchObject({
+      kind: 'failed',
+      failure: { kind: 'protocol' },
+    });
+  },
+);
+
+test('an item and a notification that we do not know are shown or passed over, and the turn completes', async () => {
+  const { end, events } = await turnWith('an unknown item');
+  expect(end.ending).toEqual({ kind: 'completed', answer: 'fine' });
+  expect(events).toContainEqual(expect.objectContaining({ kind: 'action_completed', item: 'h1' }));
+});
+
+test('an exit in mid-turn fails it as crashed with the last words of its stderr, secrets masked', async () => {
+  const { end } = await turnWith('an exit');
+  expect(end.ending).toMatchObject({
+    kind: 'failed',
+    failure: {
+      kind: 'crashed',
+      message: 'codex app-server ended with exit code 101. Its last words: loading | panic: out of luck, key [masked]',
+    },
+  });
+});
+
+test('a server that neither answers nor dies when asked is killed, and the turn ends as stalled', async () => {
+  const { end } = await turnWith('deafness', 300);
+  expect(end.ending).toMatchObject({ kind: 'failed', failure: { kind: 'stalled' }, partial: ['I do not listen.'] });
+  expect(end.survivors).toEqual([]);
+}, 30_000);
+
+test('the end and the items of another turn or thread are not this turn’s', async () => {
+  const { end, events } = await turnWith('another turn’s end');
+  expect(end.ending).toEqual({ kind: 'completed', answer: 'mine' });
+  expect(events).toEqual([]);
+});
+
+test('a message that is completed twice stands as it was completed last', async () => {
+  const { end, events } = await turnWith('a message completed twice');
+  expect(end.ending).toEqual({ kind: 'completed', answer: 'whole' });
+  expect(events).toEqual([{ kind: 'retry', attempt: 1, of: 5, reason: 'Reconnecting... 1/5' }]);
+});
+
+test('a command that completes after its turn’s end is still reported', async () => {
+  const { end, events } = await turnWith('a late command');
+  expect(end.ending).toEqual({ kind: 'completed', answer: 'done' });
+  expect(events.at(-1)).toMatchObject({
+    kind: 'action_completed',
+    item: 'c1',
+    result: { output: 'late', exitCode: 0 },
+  });
+});
+
+test('a request that we do not know is answered with an error and shown as declined', async () => {
+  const { end, events } = await turnWith('an unknown request');
+  expect(end.ending).toMatchObject({ kind: 'completed', answer: expect.stringContaining('-32601') });
+  expect(events).toContainEqual(expect.objectContaining({ kind: 'approval', decision: 'declined' }));
+});
+
+test('a start that is garbled is a protocol failure', async () => {
+  kit = await codexKit({ program: FAKE, env: { FAKE_CODEX: 'a garbled start' } });
+  await expect(kit.open()).rejects.toMatchObject({ failure: { kind: 'protocol' } });
+});
+
+test('a program that is not there is not_installed, says where it was looked for and how to install it', async () => {
+  kit = await codexKit({ program: 'codex-of-nowhere', env: { PATH: '/nonexistent-a:/nonexistent-b' } });
+  await expect(kit.open()).rejects.toMatchObject({
+    failure: {
+      kind: 'not_installed',
+      message:
+        'Codex was not found: looked for codex-of-nowhere in 2 folders of PATH (/nonexistent-a, /nonexistent-b).',
+      hint: 'Run `npm install -g @openai/codex`.',
+    },
+  });
+  expect(await kit.harness.detect()).toEqual({
+    kind: 'missing',
+    lookedFor: 'codex-of-nowhere in 2 folders of PATH (/nonexistent-a, /nonexistent-b)',
+    install: 'npm install -g @openai/codex',
+  });
+});
