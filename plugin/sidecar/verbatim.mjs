@@ -123,7 +123,7 @@ function checkOwner(path, uid) {
 
 // sidecar/src/server/serve.ts
 import { writeSync as writeSync3 } from "node:fs";
-import { join as join15 } from "node:path";
+import { join as join17 } from "node:path";
 
 // plugin/hooks/protocol/api.ts
 var PROTOCOL = 1;
@@ -139,7 +139,8 @@ var VERSION = "0.1.0";
 
 // sidecar/src/harness/codex/harness.ts
 import { execFile } from "node:child_process";
-import { homedir as homedir2 } from "node:os";
+import { homedir } from "node:os";
+import { join as join7 } from "node:path";
 import { promisify } from "node:util";
 
 // sidecar/src/process/environment.ts
@@ -189,7 +190,6 @@ var HarnessError = class extends Error {
 
 // sidecar/src/harness/codex/account.ts
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join as join2 } from "node:path";
 
 // sidecar/src/harness/codex/failures.ts
@@ -1881,10 +1881,6 @@ var warning = looseObject({ message: string2() });
 var rerouted = looseObject({ fromModel: string2(), toModel: string2() });
 var window = nullish(looseObject({ usedPercent: number2(), resetsAt: nullish(number2()) }));
 var rateLimits = looseObject({ rateLimits: looseObject({ primary: window, secondary: window }) });
-var threadStarted = looseObject({
-  thread: looseObject({ id: string2(), parentThreadId: nullish(string2()) })
-});
-var mcpStatus = looseObject({ name: string2(), status: string2(), error: nullish(string2()) });
 var itemHolder = looseObject({ item: looseObject({ type: string2(), id: string2() }) });
 var base = { id: string2() };
 var agentMessage = looseObject({
@@ -1980,8 +1976,9 @@ function itemOf(params) {
 // sidecar/src/harness/codex/account.ts
 var Account = class {
   #file;
-  constructor(env) {
-    this.#file = join2(env.CODEX_HOME || join2(env.HOME || homedir(), ".codex"), "auth.json");
+  /** @param home CODEX_HOME */
+  constructor(home) {
+    this.#file = join2(home, "auth.json");
   }
   /**
    * `no` exactly where the provider needs an OpenAI sign-in and there is none. Codex does not look by itself: a
@@ -2827,6 +2824,10 @@ var CodexServer = class _CodexServer {
       if (this.#listeners.get(thread) === listener) this.#listeners.delete(thread);
     };
   }
+  /** A sub-agent's thread belongs to the one that started it: what it says and asks goes there. */
+  adopt(child, parent) {
+    this.#parents.set(child, parent);
+  }
   /** While a command runs, what it starts is recorded: call the result when it ended. */
   commandRuns() {
     this.#commands += 1;
@@ -2901,11 +2902,6 @@ var CodexServer = class _CodexServer {
       this.rateLimits = { ...limits, primary: limits.primary ?? primary, secondary: limits.secondary ?? secondary };
       return;
     }
-    if (method === "thread/started") {
-      const { thread } = read(threadStarted, params, method);
-      if (thread.parentThreadId) this.#parents.set(thread.id, thread.parentThreadId);
-      return;
-    }
     const address = addressOf(params);
     if (address.threadId === null) {
       for (const listener2 of this.#listeners.values()) listener2.notified(method, params, address);
@@ -2962,6 +2958,25 @@ var CodexServer = class _CodexServer {
 
 // sidecar/src/harness/codex/thread.ts
 import { statSync as statSync4 } from "node:fs";
+
+// sidecar/src/harness/codex/rules.ts
+import { readdirSync as readdirSync3, readFileSync as readFileSync4 } from "node:fs";
+import { join as join6 } from "node:path";
+function rulesWarning(home) {
+  const folder = join6(home, "rules");
+  try {
+    const files = readdirSync3(folder).filter((name) => name.endsWith(".rules"));
+    const allowing = files.filter((name) => allows(readFileSync4(join6(folder, name), "utf8")));
+    if (allowing.length === 0) return null;
+    return `Commands that ${folder} allows run outside Codex's sandbox: ${allowing.join(", ")}.`;
+  } catch {
+    return null;
+  }
+}
+function allows(text2) {
+  const rules = text2.split("\n").filter((line) => !line.trimStart().startsWith("#")).join("\n").split("prefix_rule(").slice(1);
+  return rules.some((rule) => !/decision\s*=\s*["'](?:prompt|forbidden)["']/.test(rule));
+}
 
 // sidecar/src/harness/codex/tokens.ts
 function totalOf(params) {
@@ -3179,6 +3194,7 @@ function contentText(block) {
 var INTERRUPT_MS = 5e3;
 var LIMITED_MS = 12e4;
 var DRAIN_MS = 1e3;
+var CLEAN_MS = 5e3;
 var CodexTurn = class {
   constructor(context, input, onEvent) {
     this.context = context;
@@ -3211,6 +3227,8 @@ var CodexTurn = class {
   /** Actions under way: item id → what ends its recording. */
   #open = /* @__PURE__ */ new Map();
   #seen = /* @__PURE__ */ new Set();
+  /** Threads of sub-agents that worked in this turn → the turn each is in, null once it ended. */
+  #agents = /* @__PURE__ */ new Map();
   #hasActed = false;
   #lastRetry = null;
   #watchdog = null;
@@ -3280,8 +3298,24 @@ var CodexTurn = class {
     if (this.#isSettled) return;
     this.#rearm();
     this.#guarded(() => {
-      if (method === "thread/tokenUsage/updated") {
-        this.context.meter.descendant(thread, totalOf(params));
+      switch (method) {
+        case "thread/tokenUsage/updated":
+          this.context.meter.descendant(thread, totalOf(params));
+          return;
+        case "turn/started":
+          this.#agents.set(thread, addressOf(params).turnId);
+          return;
+        case "turn/completed":
+          this.#agents.set(thread, null);
+          this.#drained?.();
+          return;
+        case "item/started": {
+          const item = itemOf(params);
+          if (item.type === "subAgentActivity") this.context.server.adopt(item.agentThreadId, thread);
+          return;
+        }
+        default:
+          return;
       }
     });
   }
@@ -3293,7 +3327,8 @@ var CodexTurn = class {
   ended(reason, survivors) {
     void survivors.then((left) => {
       this.#survivors = left;
-      this.#decide(this.#isStopWanted ? { kind: "interrupted" } : { kind: "failed", failure: reason });
+      const onStop2 = this.#verdictOnStop ?? { kind: "interrupted" };
+      this.#decide(this.#isStopWanted ? onStop2 : { kind: "failed", failure: reason });
     });
   }
   #take(method, params) {
@@ -3344,6 +3379,7 @@ var CodexTurn = class {
   #itemStarted(params) {
     const item = itemOf(params);
     if (item.type === "userMessage") return;
+    if (item.type === "subAgentActivity") this.context.server.adopt(item.agentThreadId, this.context.thread);
     this.#lastRetry = null;
     this.#show(this.#rule.workGoesOn(item.id));
     const acted = actedOf(item);
@@ -3377,7 +3413,7 @@ var CodexTurn = class {
         this.#open.delete(item.id);
         this.#emit({ kind: "action_completed", item: item.id, ...acted });
         this.#rearm();
-        if (this.#open.size === 0) this.#drained?.();
+        this.#drained?.();
       }
     }
   }
@@ -3471,7 +3507,12 @@ var CodexTurn = class {
   async #finish(verdict, hasAnswer) {
     const { server, thread, job } = this.context;
     if (!server.gone) {
-      await server.request("thread/backgroundTerminals/clean", { threadId: thread }, 5e3);
+      for (const [agent, turnId] of this.#agents) {
+        if (turnId !== null) server.send("turn/interrupt", { threadId: agent, turnId }, () => {
+        });
+      }
+      const clean = (threadId) => server.request("thread/backgroundTerminals/clean", { threadId }, CLEAN_MS);
+      await Promise.all([thread, ...this.#agents.keys()].map(clean));
       await this.#drain();
     }
     const mayHaveLeft = this.#hasActed || verdict.kind !== "completed";
@@ -3487,14 +3528,19 @@ var CodexTurn = class {
   }
   /** Items complete after `turn/completed` too (a command that was just cleaned away): they are waited for a moment. */
   async #drain() {
-    if (this.#open.size === 0) return;
+    const isDrained = () => this.#open.size === 0 && !this.#areAgentsBusy;
+    if (isDrained()) return;
     await new Promise((resolve3) => {
       const timer = setTimeout(resolve3, DRAIN_MS);
       this.#drained = () => {
+        if (!isDrained()) return;
         clearTimeout(timer);
         resolve3();
       };
     });
+  }
+  get #areAgentsBusy() {
+    return [...this.#agents.values()].some((turnId) => turnId !== null);
   }
   #ending(verdict, hasAnswer) {
     const { answer: answer4, shown } = this.#rule.end();
@@ -3567,6 +3613,7 @@ var CodexThread = class _CodexThread {
   #isRunning = false;
   #isStopWanted = false;
   #hasTurns;
+  #isWarned = false;
   #meter;
   #hangUp = () => {
   };
@@ -3610,10 +3657,15 @@ var CodexThread = class _CodexThread {
     checkInput(input);
     checkFolder(input.cwd);
     await this.#ready();
-    let signedIn = await this.servers.account.check(this.#server);
-    if (signedIn && await this.#renewSignIn()) signedIn = await this.servers.account.check(this.#server);
-    if (signedIn) throw new HarnessError(signedIn);
+    await this.#renewSignIn();
+    const notSignedIn = await this.servers.account.check(this.#server);
+    if (notSignedIn) throw new HarnessError(notSignedIn);
     if (this.#isStopWanted) return { ...this.#failedEnd(null), ending: { kind: "interrupted" } };
+    if (input.access.level !== "full" && !this.#isWarned) {
+      this.#isWarned = true;
+      const text2 = rulesWarning(this.servers.home);
+      if (text2 !== null) onEvent({ kind: "warning", text: text2 });
+    }
     const over = this.servers.turnBegan(this.#server);
     try {
       this.#hasTurns = true;
@@ -3774,7 +3826,8 @@ var Codex = class {
   constructor(options) {
     this.options = options;
     this.#env = childEnvironment({ parent: options.env, keys: ["openai"], sidecar: options.sidecar });
-    this.account = new Account(this.#env);
+    this.home = this.#env.CODEX_HOME || join7(this.#env.HOME || homedir(), ".codex");
+    this.account = new Account(this.home);
     this.variables = {
       [SIDECAR_VARIABLE]: options.sidecar,
       [DEPTH_VARIABLE]: this.#env[DEPTH_VARIABLE] ?? "1"
@@ -3783,6 +3836,7 @@ var Codex = class {
   options;
   name = "codex";
   account;
+  home;
   variables;
   #env;
   #starting = null;
@@ -3836,7 +3890,7 @@ var Codex = class {
     const server = await CodexServer.start({
       program,
       env: this.#env,
-      cwd: this.#env.HOME || homedir2(),
+      cwd: this.#env.HOME || homedir(),
       clientVersion: this.options.version
     });
     this.#servers.add(server);
@@ -3877,13 +3931,15 @@ var MAKERS = {
   codex: ({ env, sidecar }) => codex({ env, sidecar, version: VERSION })
 };
 var Harnesses = class {
-  constructor(context) {
+  constructor(context, makers = MAKERS) {
     this.context = context;
+    this.makers = makers;
   }
   context;
+  makers;
   #made = /* @__PURE__ */ new Map();
   of(name) {
-    const made = this.#made.get(name) ?? MAKERS[name](this.context);
+    const made = this.#made.get(name) ?? this.makers[name](this.context);
     this.#made.set(name, made);
     return made;
   }
@@ -4490,13 +4546,13 @@ function isJobId(text2) {
 
 // sidecar/src/job/journal.ts
 import { lstatSync as lstatSync2 } from "node:fs";
-import { join as join10 } from "node:path";
+import { join as join12 } from "node:path";
 
 // sidecar/src/job/answers.ts
 import { createHash as createHash2 } from "node:crypto";
-import { join as join6 } from "node:path";
+import { join as join8 } from "node:path";
 function answerFile(folder, turn) {
-  return join6(folder, "answers", String(turn));
+  return join8(folder, "answers", String(turn));
 }
 async function storeAnswer(folder, turn, text2) {
   const bytes = Buffer.from(text2, "utf8");
@@ -4537,7 +4593,7 @@ function sha256Of(bytes) {
 
 // sidecar/src/job/event-log.ts
 import { closeSync as closeSync2, constants as constants3, fstatSync as fstatSync2, ftruncateSync, readSync, writeSync } from "node:fs";
-import { dirname as dirname4, join as join7 } from "node:path";
+import { dirname as dirname4, join as join9 } from "node:path";
 var KEPT_EVENTS = 32;
 var KEPT_CHARACTERS = 512 * 1024;
 var PAGE_BYTES = 4 * 1024 * 1024;
@@ -4571,7 +4627,7 @@ var EventLog = class _EventLog {
       });
       const good = offsets[offsets.length - 1] ?? 0;
       if (good < size2) {
-        setAside(descriptor, good, size2, join7(dirname4(path), "events.damaged"));
+        setAside(descriptor, good, size2, join9(dirname4(path), "events.damaged"));
         ftruncateSync(descriptor, good);
       }
       return new _EventLog(descriptor, offsets);
@@ -4702,7 +4758,7 @@ function deep(value, mask2) {
 
 // sidecar/src/job/owner.ts
 import { closeSync as closeSync3, constants as constants4, linkSync, renameSync as renameSync2, rmSync as rmSync2, writeFileSync as writeFileSync2 } from "node:fs";
-import { join as join8 } from "node:path";
+import { join as join10 } from "node:path";
 
 // sidecar/src/shape.ts
 var ShapeError = class extends Error {
@@ -4793,7 +4849,7 @@ function sidecarId({ pid, startTime }) {
   return `${pid}-${startTime.replace(/[^A-Za-z0-9]+/g, "_")}`;
 }
 function takeJob(folder, job, self) {
-  const path = join8(folder, "owner");
+  const path = join10(folder, "owner");
   for (let attempt = 0; attempt < 20; attempt++) {
     if (claim2(path, self)) return;
     const owner = readOwner(path);
@@ -4805,12 +4861,12 @@ function takeJob(folder, job, self) {
   throw new Error(`cannot take job ${job}: ${path} changes hands again and again`);
 }
 function letJobGo(folder, self) {
-  const path = join8(folder, "owner");
+  const path = join10(folder, "owner");
   const owner = readOwner(path);
   if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync2(path, { force: true });
 }
 function livingOwner(folder) {
-  const owner = readOwner(join8(folder, "owner"));
+  const owner = readOwner(join10(folder, "owner"));
   return owner !== null && isOwnerAlive(owner) ? owner : null;
 }
 function isOwnerAlive(owner) {
@@ -4932,23 +4988,23 @@ function possiblyEmpty(value, field) {
 }
 
 // sidecar/src/job/state-folder.ts
-import { homedir as homedir3 } from "node:os";
-import { isAbsolute as isAbsolute3, join as join9 } from "node:path";
+import { homedir as homedir2 } from "node:os";
+import { isAbsolute as isAbsolute3, join as join11 } from "node:path";
 function stateFolder(env) {
   const base2 = env.XDG_STATE_HOME;
-  return join9(base2 !== void 0 && isAbsolute3(base2) ? base2 : join9(homedir3(), ".local", "state"), "verbatim");
+  return join11(base2 !== void 0 && isAbsolute3(base2) ? base2 : join11(homedir2(), ".local", "state"), "verbatim");
 }
 function jobsFolder(state) {
-  return join9(state, "jobs");
+  return join11(state, "jobs");
 }
 function jobFolder(state, id) {
-  return join9(jobsFolder(state), id);
+  return join11(jobsFolder(state), id);
 }
 function logsFolder(state) {
-  return join9(state, "logs");
+  return join11(state, "logs");
 }
 function sidecarsFolder(state) {
-  return join9(state, "sidecars");
+  return join11(state, "sidecars");
 }
 
 // sidecar/src/job/journal.ts
@@ -4973,15 +5029,15 @@ var Journal = class _Journal {
     ensurePrivateFolder(jobsFolder(place.state));
     const folder = jobFolder(place.state, record2.id);
     ensurePrivateFolder(folder);
-    ensurePrivateFolder(join10(folder, "prompts"));
-    ensurePrivateFolder(join10(folder, "answers"));
+    ensurePrivateFolder(join12(folder, "prompts"));
+    ensurePrivateFolder(join12(folder, "answers"));
     takeJob(folder, record2.id, place.self);
-    writeAtomic(join10(folder, "state.json"), JSON.stringify(record2));
+    writeAtomic(join12(folder, "state.json"), JSON.stringify(record2));
     return new _Journal(
       place,
       folder,
       record2,
-      EventLog.open(join10(folder, "events.jsonl"), () => {
+      EventLog.open(join12(folder, "events.jsonl"), () => {
       })
     );
   }
@@ -4996,14 +5052,14 @@ var Journal = class _Journal {
     const folder = jobFolder(place.state, id);
     if (!isThere(folder)) return null;
     for (const path of [jobsFolder(place.state), folder]) checkPrivateFolder(path);
-    for (const name of ["prompts", "answers"]) ensurePrivateFolder(join10(folder, name));
-    if (!isThere(join10(folder, "state.json"))) return null;
+    for (const name of ["prompts", "answers"]) ensurePrivateFolder(join12(folder, name));
+    if (!isThere(join12(folder, "state.json"))) return null;
     takeJob(folder, id, place.self);
     try {
-      const record2 = recordOf(readPrivate(join10(folder, "state.json")).toString("utf8"), id);
+      const record2 = recordOf(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
       let open2 = null;
       let turns = 0;
-      const log = EventLog.open(join10(folder, "events.jsonl"), (event) => {
+      const log = EventLog.open(join12(folder, "events.jsonl"), (event) => {
         open2 = openTurnAfter(open2, event);
         turns = event.turn;
       });
@@ -5054,7 +5110,7 @@ var Journal = class _Journal {
   }
   update(changes) {
     const record2 = { ...this.#record, ...changes, updatedAt: this.place.now() };
-    writeAtomic(join10(this.folder, "state.json"), JSON.stringify(record2));
+    writeAtomic(join12(this.folder, "state.json"), JSON.stringify(record2));
     this.#record = record2;
   }
   /** Appends an event, masked, under the next number. */
@@ -5129,7 +5185,7 @@ var Journal = class _Journal {
     });
   }
   #promptFile(number3) {
-    return join10(this.folder, "prompts", String(number3));
+    return join12(this.folder, "prompts", String(number3));
   }
 };
 function openTurnAfter(open2, event) {
@@ -5228,12 +5284,12 @@ var Jobs = class {
 };
 
 // sidecar/src/job/reaper.ts
-import { readdirSync as readdirSync3, readFileSync as readFileSync4, readlinkSync, rmSync as rmSync3 } from "node:fs";
-import { join as join11 } from "node:path";
+import { readdirSync as readdirSync4, readFileSync as readFileSync5, readlinkSync, rmSync as rmSync3 } from "node:fs";
+import { join as join13 } from "node:path";
 var RECORD_MS = 1e3;
 function recordSidecar(state, self, isActive, log) {
   ensurePrivateFolder(sidecarsFolder(state));
-  const path = join11(sidecarsFolder(state), `${sidecarId(self)}.json`);
+  const path = join13(sidecarsFolder(state), `${sidecarId(self)}.json`);
   const tree = new ProcessTree(self);
   let written = "";
   const record2 = () => {
@@ -5264,7 +5320,7 @@ function recordSidecar(state, self, isActive, log) {
 async function reap(state, log) {
   const reaped = [];
   for (const name of namesIn(sidecarsFolder(state))) {
-    const path = join11(sidecarsFolder(state), name);
+    const path = join13(sidecarsFolder(state), name);
     const file = readFile(path, log);
     if (file === null || file.world !== world() || isAlive(file.sidecar)) continue;
     const sidecar = sidecarId(file.sidecar);
@@ -5303,7 +5359,7 @@ function identityOf(value, field) {
 function world() {
   if (process.platform !== "linux") return "";
   try {
-    const boot = readFileSync4("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const boot = readFileSync5("/proc/sys/kernel/random/boot_id", "utf8").trim();
     return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
   } catch {
     return "";
@@ -5311,7 +5367,7 @@ function world() {
 }
 function namesIn(folder) {
   try {
-    return readdirSync3(folder).filter((name) => /^\d+-\w+\.json$/.test(name));
+    return readdirSync4(folder).filter((name) => /^\d+-\w+\.json$/.test(name));
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
@@ -5319,13 +5375,13 @@ function namesIn(folder) {
 }
 
 // sidecar/src/job/retention.ts
-import { lstatSync as lstatSync4, readdirSync as readdirSync5, rmSync as rmSync4 } from "node:fs";
-import { join as join13 } from "node:path";
+import { lstatSync as lstatSync4, readdirSync as readdirSync6, rmSync as rmSync4 } from "node:fs";
+import { join as join15 } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 // sidecar/src/job/catalog.ts
-import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync3, readdirSync as readdirSync4, readSync as readSync2 } from "node:fs";
-import { join as join12 } from "node:path";
+import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync3, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+import { join as join14 } from "node:path";
 function listJobs(state) {
   const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
   return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
@@ -5333,7 +5389,7 @@ function listJobs(state) {
 function jobIds(state) {
   try {
     checkPrivateFolder(jobsFolder(state));
-    return readdirSync4(jobsFolder(state)).filter(isJobId);
+    return readdirSync5(jobsFolder(state)).filter(isJobId);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
@@ -5343,8 +5399,8 @@ function lookAt(state, id) {
   const folder = jobFolder(state, id);
   try {
     checkPrivateFolder(folder);
-    const record2 = recordOf(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
-    const last = lastEvent(join12(folder, "events.jsonl"));
+    const record2 = recordOf(readPrivate(join14(folder, "state.json")).toString("utf8"), id);
+    const last = lastEvent(join14(folder, "events.jsonl"));
     const isHeld = livingOwner(folder) !== null;
     const isOpen = last !== null && last.kind !== "turn_ended";
     return {
@@ -5406,7 +5462,7 @@ function bytesBelow(path) {
     throw error;
   }
   if (!stat2.isDirectory()) return stat2.size;
-  return readdirSync4(path).reduce((sum, name) => sum + bytesBelow(join12(path, name)), 0);
+  return readdirSync5(path).reduce((sum, name) => sum + bytesBelow(join14(path, name)), 0);
 }
 function changedAt(entry) {
   return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
@@ -5466,13 +5522,13 @@ async function applyRetention(state, self, retention, now) {
 function removeOldLogs(state, before) {
   let names;
   try {
-    names = readdirSync5(logsFolder(state));
+    names = readdirSync6(logsFolder(state));
   } catch (error) {
     if (codeOf(error) === "ENOENT") return;
     throw error;
   }
   for (const name of names.filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
-    const path = join13(logsFolder(state), name);
+    const path = join15(logsFolder(state), name);
     const stat2 = lstatSync4(path, { throwIfNoEntry: false });
     if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync4(path, { force: true });
   }
@@ -5522,7 +5578,7 @@ function plain(details) {
 // sidecar/src/server/address.ts
 import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync5 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute as isAbsolute4, join as join14 } from "node:path";
+import { isAbsolute as isAbsolute4, join as join16 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const folder = platform === "win32" ? null : socketFolder(env);
@@ -5533,7 +5589,7 @@ async function listen(server, env, platform = process.platform) {
     return { address: { port: bound.port }, remove: () => {
     } };
   }
-  const socket = join14(folder, "s");
+  const socket = join16(folder, "s");
   try {
     await begin(server, { path: socket });
   } catch (error) {
@@ -5545,9 +5601,9 @@ async function listen(server, env, platform = process.platform) {
 function socketFolder(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
     if (base2 === void 0 || !isAbsolute4(base2)) continue;
-    if (Buffer.byteLength(join14(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
+    if (Buffer.byteLength(join16(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
-      const folder = mkdtempSync(join14(base2, "verbatim-"));
+      const folder = mkdtempSync(join16(base2, "verbatim-"));
       chmodSync2(folder, 448);
       return folder;
     } catch {
@@ -5633,7 +5689,7 @@ async function readBody(request) {
     request.on("data", (part) => {
       size2 += part.length;
       if (size2 > BODY_LIMIT) {
-        request.pause();
+        parts.length = 0;
         reject(new Refusal("too_large", TOO_LARGE));
         return;
       }
@@ -5850,9 +5906,20 @@ function digest(text2) {
 }
 
 // sidecar/src/server/http.ts
+var LINGER_MS = 1e3;
 function createApi(ports) {
+  const open2 = /* @__PURE__ */ new Set();
+  ports.closing.addEventListener("abort", () => {
+    for (const each of open2) each.abort();
+  });
   const server = createServer({ keepAlive: true }, (request, response) => {
-    answer2(ports, request, response).catch((error) => {
+    const gone = new AbortController();
+    open2.add(gone);
+    response.on("close", () => {
+      open2.delete(gone);
+      gone.abort();
+    });
+    answer2(ports, request, response, gone.signal).catch((error) => {
       ports.log("warning", "an answer could not be written", { error });
       response.destroy();
     });
@@ -5864,12 +5931,10 @@ function createApi(ports) {
   });
   return server;
 }
-async function answer2(ports, request, response) {
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
+async function answer2(ports, request, response, signal2) {
   try {
-    const { status, body } = await route(ports, request, AbortSignal.any([gone.signal, ports.closing]));
-    write(response, status, body);
+    const { status, body } = await route(ports, request, signal2);
+    await write(response, status, body);
   } catch (error) {
     let refusal = refusalOf(error);
     if (refusal === null) {
@@ -5877,11 +5942,32 @@ async function answer2(ports, request, response) {
       const reason = error instanceof Error ? error.message : String(error);
       refusal = new Refusal("internal", `Verbatim's sidecar failed: ${reason}; its log says where`);
     }
-    if (!request.complete) response.setHeader("connection", "close");
     for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
-    write(response, refusal.status, refusal.body);
-    if (!request.complete) response.once("finish", () => request.destroy());
+    if (hasUnreadBody(request)) {
+      response.setHeader("connection", "close");
+      await write(response, refusal.status, refusal.body, () => drained(request));
+    } else {
+      await write(response, refusal.status, refusal.body);
+    }
   }
+}
+function hasUnreadBody({ complete, headers }) {
+  const length = headers["content-length"];
+  return !complete && (headers["transfer-encoding"] !== void 0 || length !== void 0 && length !== "0");
+}
+function drained(request) {
+  return new Promise((resolve3) => {
+    const timer = setTimeout(resolve3, LINGER_MS);
+    request.once("close", () => {
+      clearTimeout(timer);
+      resolve3();
+    });
+    request.once("end", () => {
+      clearTimeout(timer);
+      resolve3();
+    });
+    request.resume();
+  });
 }
 async function route(ports, request, signal2) {
   if (!isAuthorized(request.headers.authorization, ports.token)) {
@@ -5903,14 +5989,21 @@ async function route(ports, request, signal2) {
 function pathOf(request) {
   return (request.url ?? "/").split("?")[0] ?? "/";
 }
-function write(response, status, body) {
+async function write(response, status, body, before) {
   if (response.destroyed) return;
   if (body === void 0) {
     response.writeHead(status).end();
     return;
   }
   const bytes = Buffer.from(JSON.stringify(body), "utf8");
-  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length }).end(bytes);
+  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
+  if (before !== void 0) {
+    response.write(bytes);
+    await before();
+    response.end();
+  } else {
+    response.end(bytes);
+  }
 }
 
 // sidecar/src/server/lifeline.ts
@@ -5953,7 +6046,7 @@ async function serve(options = {}) {
   const sidecar = sidecarId(self);
   const state = stateFolder(env);
   const hide2 = (text2) => mask(text2, env);
-  const logFile = openLog(join15(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
+  const logFile = openLog(join17(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
   const { log } = logFile;
   process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
   process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
@@ -5966,7 +6059,7 @@ async function serve(options = {}) {
     lifeline = openLifeline(leaseMs, () => performance.now(), resolve3);
   });
   const closing = new AbortController();
-  const harnesses = new Harnesses({ env, sidecar });
+  const harnesses = new Harnesses({ env, sidecar }, options.makers);
   const jobs2 = new Jobs({
     place: { state, self, mask: hide2, now: Date.now },
     harnessOf: (name) => harnesses.of(name),

@@ -99,7 +99,11 @@ export type Delivery = {
 /** `POST /v1/warm` → 202: the harness's program is being started, so that the first job finds it up. */
 export type WarmHarness = { readonly harness: HarnessName };
 
-/** `GET /v1/health` → 200; `POST /v1/lease` (no body) → 200 the same. Any answered request renews the lease. */
+/**
+ * `GET /v1/health` → 200; `POST /v1/lease` (no body) → 200 the same; `POST /v1/adopt` (no body) → 200 the same, and
+ * from then on a SIGTERM meant for a module that was replaced does not end the sidecar. Any request that
+ * carries the token renews the lease.
+ */
 export type Health = {
   readonly verbatim: string;
   readonly protocol: number;

@@ -10,7 +10,9 @@ export type HarnessContext = {
   readonly sidecar: string;
 };
 
-const MAKERS: Readonly<Record<HarnessName, (context: HarnessContext) => Harness>> = {
+export type HarnessMakers = Readonly<Record<HarnessName, (context: HarnessContext) => Harness>>;
+
+const MAKERS: HarnessMakers = {
   codex: ({ env, sidecar }) => codex({ env, sidecar, version: VERSION }),
 };
 
@@ -18,10 +20,13 @@ const MAKERS: Readonly<Record<HarnessName, (context: HarnessContext) => Harness>
 export class Harnesses {
   readonly #made = new Map<HarnessName, Harness>();
 
-  constructor(private readonly context: HarnessContext) {}
+  constructor(
+    private readonly context: HarnessContext,
+    private readonly makers: HarnessMakers = MAKERS,
+  ) {}
 
   of(name: HarnessName): Harness {
-    const made = this.#made.get(name) ?? MAKERS[name](this.context);
+    const made = this.#made.get(name) ?? this.makers[name](this.context);
     this.#made.set(name, made);
     return made;
   }

@@ -32,7 +32,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     request.on('data', (part: Buffer) => {
       size += part.length;
       if (size > BODY_LIMIT) {
-        request.pause();
+        parts.length = 0;
         reject(new Refusal('too_large', TOO_LARGE));
         return;
       }

@@ -8,6 +8,9 @@ import { Refusal, refusalOf } from './refusal.js';
 import { type RouteContext, resourceAt } from './routes.js';
 import { isAuthorized } from './token.js';
 
+/** How long the rest of a refused body is still read, in milliseconds. */
+const LINGER_MS = 1_000;
+
 export type ApiPorts = {
   readonly routes: RouteContext;
   readonly token: string;
@@ -19,8 +22,19 @@ export type ApiPorts = {
 };
 
 export function createApi(ports: ApiPorts): Server {
+  // Requests that are being answered: let go together when the sidecar ends.
+  const open = new Set<AbortController>();
+  ports.closing.addEventListener('abort', () => {
+    for (const each of open) each.abort();
+  });
   const server = createServer({ keepAlive: true }, (request, response) => {
-    answer(ports, request, response).catch((error: unknown) => {
+    const gone = new AbortController();
+    open.add(gone);
+    response.on('close', () => {
+      open.delete(gone);
+      gone.abort();
+    });
+    answer(ports, request, response, gone.signal).catch((error: unknown) => {
       // Writing the answer failed, so the client is gone.
       ports.log('warning', 'an answer could not be written', { error });
       response.destroy();
@@ -35,12 +49,15 @@ export function createApi(ports: ApiPorts): Server {
   return server;
 }
 
-async function answer(ports: ApiPorts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
+async function answer(
+  ports: ApiPorts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    const { status, body } = await route(ports, request, AbortSignal.any([gone.signal, ports.closing]));
-    write(response, status, body);
+    const { status, body } = await route(ports, request, signal);
+    await write(response, status, body);
   } catch (error) {
     let refusal = refusalOf(error);
     if (refusal === null) {
@@ -48,12 +65,39 @@ async function answer(ports: ApiPorts, request: IncomingMessage, response: Serve
       const reason = error instanceof Error ? error.message : String(error);
       refusal = new Refusal('internal', `Verbatim's sidecar failed: ${reason}; its log says where`);
     }
-    // What is left of the body is not read: the connection cannot carry another request.
-    if (!request.complete) response.setHeader('connection', 'close');
     for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
-    write(response, refusal.status, refusal.body);
-    if (!request.complete) response.once('finish', () => request.destroy());
+    if (hasUnreadBody(request)) {
+      // What is left of the body is not looked at: the connection cannot carry another request.
+      response.setHeader('connection', 'close');
+      await write(response, refusal.status, refusal.body, () => drained(request));
+    } else {
+      await write(response, refusal.status, refusal.body);
+    }
   }
+}
+
+function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return !complete && (headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'));
+}
+
+/**
+ * Resolves when the rest of a refused body has been read into nothing, or a moment has passed: a connection
+ * that is closed while its client still writes is reset, and the client may then never see the refusal.
+ */
+function drained(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, LINGER_MS);
+    request.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    request.once('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    request.resume();
+  });
 }
 
 async function route(ports: ApiPorts, request: IncomingMessage, signal: AbortSignal) {
@@ -78,12 +122,25 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?')[0] ?? '/';
 }
 
-function write(response: ServerResponse, status: number, body: unknown): void {
+/** Writes the answer whole; ends it once `before` has resolved, where there is something to wait for. */
+async function write(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  before?: () => Promise<void>,
+): Promise<void> {
   if (response.destroyed) return;
   if (body === undefined) {
     response.writeHead(status).end();
     return;
   }
   const bytes = Buffer.from(JSON.stringify(body), 'utf8');
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
+  if (before !== undefined) {
+    response.write(bytes);
+    await before();
+    response.end();
+  } else {
+    response.end(bytes);
+  }
 }

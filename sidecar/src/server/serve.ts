@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Handshake, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
-import { Harnesses } from '../harness/registry.js';
+import { Harnesses, type HarnessMakers } from '../harness/registry.js';
 import { Jobs } from '../job/jobs.js';
 import { ownIdentity, sidecarId } from '../job/owner.js';
 import { reap, recordSidecar } from '../job/reaper.js';
@@ -22,7 +22,11 @@ export const DEFAULT_LEASE_MS = 600_000;
 /** Longest that ending may take, in milliseconds: every step in it has a bound of its own, this is the last one. */
 const END_LIMIT_MS = 30_000;
 
-export type ServeOptions = { readonly leaseMs?: number };
+export type ServeOptions = {
+  readonly leaseMs?: number;
+  /** What makes each harness; a test gives its own. */
+  readonly makers?: HarnessMakers;
+};
 
 /** Runs the sidecar until it is to end. Resolves to the process's exit code. */
 export async function serve(options: ServeOptions = {}): Promise<number> {
@@ -45,7 +49,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
     lifeline = openLifeline(leaseMs, () => performance.now(), resolve);
   });
   const closing = new AbortController();
-  const harnesses = new Harnesses({ env, sidecar });
+  const harnesses = new Harnesses({ env, sidecar }, options.makers);
   const jobs = new Jobs({
     place: { state, self, mask: hide, now: Date.now },
     harnessOf: (name) => harnesses.of(name),
