@@ -21,6 +21,8 @@ export type CodexHome = {
    * Codex runs commands in login shells, and the profile of whoever runs the tests is not part of them.
    */
   readonly env: Readonly<Record<string, string>>;
+  /** Writes `auth.json`, as `codex login --with-api-key` would. */
+  signIn(key: string): void;
   /** config.toml as it stands now. */
   config(): string;
   /** Removes everything. */
@@ -34,6 +36,10 @@ export type CodexHomeOptions = {
   /** How often Codex tries a request again; 0 where a test does not look at the retries. */
   readonly retries?: number;
   readonly streamIdleMs?: number;
+  /** Whether the fake is a provider that needs an OpenAI sign-in (`auth.json`) instead of a key from a variable. */
+  readonly needsSignIn?: boolean;
+  /** Codex features to switch on or off. */
+  readonly features?: Readonly<Record<string, boolean>>;
   /** Further lines of config.toml before the first table: top-level keys. */
   readonly top?: string;
   /** Further tables at the end of config.toml. */
@@ -43,6 +49,7 @@ export type CodexHomeOptions = {
 /** Makes both folders; `remove` them when the test ends. */
 export function codexHome(options: CodexHomeOptions): CodexHome {
   const { url, model = 'gpt-5.5', retries = 1, streamIdleMs = 60_000, top = '', tables = '' } = options;
+  const { needsSignIn = false, features = {} } = options;
   const parent = join(ROOT, 'build', 'tmp');
   mkdirSync(parent, { recursive: true });
   const root = realpathSync(mkdtempSync(join(parent, 'codex-')));
@@ -61,7 +68,7 @@ ${top}
 [model_providers.fake]
 name = "Fake"
 base_url = ${JSON.stringify(url)}
-env_key = "FAKE_KEY"
+${needsSignIn ? 'requires_openai_auth = true' : 'env_key = "FAKE_KEY"'}
 wire_api = "responses"
 request_max_retries = ${retries}
 stream_max_retries = ${retries}
@@ -69,6 +76,9 @@ stream_idle_timeout_ms = ${streamIdleMs}
 
 [features]
 plugins = false
+${Object.entries(features)
+  .map(([name, isOn]) => `${name} = ${isOn}`)
+  .join('\n')}
 
 [tools.update_plan]
 enabled = true
@@ -83,6 +93,8 @@ ${tables}
     home,
     work,
     env: { CODEX_HOME: home, FAKE_KEY: 'fake-key', HOME: userHome },
+    signIn: (key) =>
+      writeFileSync(join(home, 'auth.json'), JSON.stringify({ auth_mode: 'apikey', OPENAI_API_KEY: key })),
     config: () => readFileSync(join(home, 'config.toml'), 'utf8'),
     remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
   };

@@ -25,11 +25,8 @@ enabled = false
   return made;
 }
 
-const signIn = (key: string) =>
-  writeFileSync(join(kit.home.home, 'auth.json'), JSON.stringify({ auth_mode: 'apikey', OPENAI_API_KEY: key }));
-
 test('a Codex that is not signed in fails a turn as sign_in before any request is made', async () => {
-  kit = await openAiKit('model = "gpt-5.5"');
+  kit = await codexKit({ needsSignIn: true });
   const { end } = await kit.run(await kit.open(), 'go');
   expect(end.ending).toEqual({
     kind: 'failed',
@@ -41,18 +38,18 @@ test('a Codex that is not signed in fails a turn as sign_in before any request i
 });
 
 test('a sign-in that came while the server was up is found at the next turn of the same thread', async () => {
-  kit = await openAiKit('model = "gpt-5.5"');
+  kit = await codexKit({ needsSignIn: true, retries: 0 });
   const thread = await kit.open();
   expect((await kit.run(thread, 'go')).end.ending).toMatchObject({ kind: 'failed', failure: { kind: 'sign_in' } });
-  signIn('sk-first-key-000000');
+  kit.home.signIn('sk-first-key-000000');
   kit.model.script(() => turn(say('hello')));
   expect((await kit.run(thread, 'again')).end.ending).toEqual({ kind: 'completed', answer: 'hello' });
   expect(await kit.harness.detect()).toMatchObject({ signedIn: 'yes' });
 });
 
-test('a stale sign-in is renewed once, by a restart of the server, before a 401 is reported', async () => {
-  kit = await openAiKit('model = "gpt-5.5"');
-  signIn('sk-stale-key-000000');
+test('a sign-in that was renewed while the server was up is used by the next turn', async () => {
+  kit = await codexKit({ needsSignIn: true, retries: 0 });
+  kit.home.signIn('sk-stale-key-000000');
   kit.model.script(({ headers }) =>
     headers.authorization === 'Bearer sk-fresh-key-000000'
       ? turn(say('fresh'))
@@ -60,8 +57,21 @@ test('a stale sign-in is renewed once, by a restart of the server, before a 401 
   );
   const thread = await kit.open();
   expect((await kit.run(thread, 'one')).end.ending).toMatchObject({ kind: 'failed', failure: { kind: 'sign_in' } });
-  signIn('sk-fresh-key-000000');
+  kit.home.signIn('sk-fresh-key-000000');
   expect((await kit.run(thread, 'two')).end.ending).toEqual({ kind: 'completed', answer: 'fresh' });
+  expect(kit.model.seen('two')).toEqual({ requests: 1, inLast: 1 });
+});
+
+test('a sign-in that is renewed during a turn is tried once before its 401 is reported', async () => {
+  kit = await codexKit({ needsSignIn: true, retries: 0 });
+  kit.home.signIn('sk-stale-key-000000');
+  const thread = await kit.open();
+  kit.model.script(({ headers }) => {
+    if (headers.authorization === 'Bearer sk-fresh-key-000000') return turn(say('fresh'));
+    kit.home.signIn('sk-fresh-key-000000');
+    return httpError(401, { message: 'Expired' });
+  });
+  expect((await kit.run(thread, 'go')).end.ending).toEqual({ kind: 'completed', answer: 'fresh' });
 });
 
 test('a model that Codex does not have is refused when asked for, and the ones it has are named', async () => {

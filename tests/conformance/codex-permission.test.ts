@@ -85,6 +85,16 @@ describe('a command', () => {
   });
 });
 
+test('rules of the user’s Codex that reach out of the sandbox are named in a warning, once', async () => {
+  kit = await codexKit();
+  mkdirSync(join(kit.home.home, 'rules'));
+  writeFileSync(join(kit.home.home, 'rules', 'default.rules'), 'prefix_rule(pattern=["touch"], decision="allow")\n');
+  const thread = await kit.open();
+  const first = await kit.run(thread, 'one');
+  expect(first.events).toEqual([{ kind: 'warning', text: expect.stringContaining('default.rules') }]);
+  expect((await kit.run(thread, 'two')).events).toEqual([]);
+});
+
 describe('an edit', () => {
   test.each([
     { access: READ, isMade: false },
@@ -109,7 +119,7 @@ describe('an edit', () => {
 });
 
 test.each(LEVELS)('a question to the user is answered with nothing at $level, and shown', async (access) => {
-  kit = await codexKit({ tables: '[features]\ndefault_mode_request_user_input = true\n'.replace('[features]\n', '') });
+  kit = await codexKit({ features: { default_mode_request_user_input: true } });
   const questions = [
     {
       id: 'q',
@@ -122,7 +132,7 @@ test.each(LEVELS)('a question to the user is answered with nothing at $level, an
     },
   ];
   const run = await turnOf(access, call('request_user_input', { questions }));
-  expect(run.end.survivors).toEqual([]);
+  expect(approvals(run)).toMatchObject([{ subject: 'a question: Which one?', decision: 'declined' }]);
 });
 
 test.each(LEVELS)('a bound of an earlier turn does not outlive it: after $level comes read_only', async (access) => {

@@ -1,6 +1,5 @@
 /** Whether Codex is signed in, asked of Codex itself. */
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Failure } from '../../../../plugin/hooks/protocol/outcome.js';
 import { failure, SIGN_IN_HINT } from './failures.js';
@@ -12,8 +11,9 @@ export type SignedIn = 'yes' | 'no' | 'unknown';
 export class Account {
   readonly #file: string;
 
-  constructor(env: Readonly<Record<string, string | undefined>>) {
-    this.#file = join(env.CODEX_HOME || join(env.HOME || homedir(), '.codex'), 'auth.json');
+  /** @param home CODEX_HOME */
+  constructor(home: string) {
+    this.#file = join(home, 'auth.json');
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Codex as a harness: finds it, keeps one app-server up, opens threads on it. */
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment, DEPTH_VARIABLE, SIDECAR_VARIABLE } from '../../process/environment.js';
 import { type Detection, type Harness, HarnessError, type HarnessThread, type OpenThread } from '../contract.js';
@@ -30,6 +31,7 @@ export function codex(options: CodexOptions): Harness {
 class Codex implements Harness, Servers {
   readonly name = 'codex';
   readonly account: Account;
+  readonly home: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly #env: Record<string, string>;
   #starting: Promise<CodexServer> | null = null;
@@ -38,7 +40,8 @@ class Codex implements Harness, Servers {
 
   constructor(private readonly options: CodexOptions) {
     this.#env = childEnvironment({ parent: options.env, keys: ['openai'], sidecar: options.sidecar });
-    this.account = new Account(this.#env);
+    this.home = this.#env.CODEX_HOME || join(this.#env.HOME || homedir(), '.codex');
+    this.account = new Account(this.home);
     this.variables = {
       [SIDECAR_VARIABLE]: options.sidecar,
       [DEPTH_VARIABLE]: this.#env[DEPTH_VARIABLE] ?? '1',

@@ -15,6 +15,7 @@ import type { Account } from './account.js';
 import { failure, INPUT_LIMIT, rpcFailure } from './failures.js';
 import { type Address, FrameFault, read, threadOpened } from './frames.js';
 import { type Answered, answerTo } from './permissions.js';
+import { rulesWarning } from './rules.js';
 import { type CodexServer, OPEN_MS, type Settled, type ThreadListener } from './server.js';
 import { TokenMeter, totalOf } from './tokens.js';
 import { CodexTurn } from './turn.js';
@@ -24,6 +25,8 @@ export type Servers = {
   /** The server that is up, started where none is. @throws HarnessError */
   current(): Promise<CodexServer>;
   readonly account: Account;
+  /** CODEX_HOME. */
+  readonly home: string;
   /** Ends this server, so that `current` starts another. */
   retire(server: CodexServer): Promise<readonly string[]>;
   /** Turns under way on this server. */
@@ -41,6 +44,7 @@ export class CodexThread implements HarnessThread, ThreadListener {
   #isRunning = false;
   #isStopWanted = false;
   #hasTurns: boolean;
+  #isWarned = false;
   #meter: TokenMeter;
   #hangUp: () => void = () => {};
 
@@ -101,10 +105,17 @@ export class CodexThread implements HarnessThread, ThreadListener {
     checkInput(input);
     checkFolder(input.cwd);
     await this.#ready();
-    let signedIn = await this.servers.account.check(this.#server);
-    if (signedIn && (await this.#renewSignIn())) signedIn = await this.servers.account.check(this.#server);
-    if (signedIn) throw new HarnessError(signedIn);
+    // A running server never reads the sign-in again (measured on codex 0.171.0).
+    await this.#renewSignIn();
+    const notSignedIn = await this.servers.account.check(this.#server);
+    if (notSignedIn) throw new HarnessError(notSignedIn);
     if (this.#isStopWanted) return { ...this.#failedEnd(null), ending: { kind: 'interrupted' } };
+
+    if (input.access.level !== 'full' && !this.#isWarned) {
+      this.#isWarned = true;
+      const text = rulesWarning(this.servers.home);
+      if (text !== null) onEvent({ kind: 'warning', text });
+    }
 
     const over = this.servers.turnBegan(this.#server);
     try {
