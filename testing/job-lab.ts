@@ -25,10 +25,15 @@ export type JobLab = {
   remove(): void;
 };
 
-export type JobLabOptions = { readonly env?: NodeJS.ProcessEnv; readonly limits?: JobLimits };
+export type JobLabOptions = {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly limits?: JobLimits;
+  /** Verbatim's state folder; a new one where it is absent. */
+  readonly state?: string;
+};
 
 export function jobLab(options: JobLabOptions = {}): JobLab {
-  const state = mkdtempSync(join(tmpdir(), 'verbatim-jobs-'));
+  const state = options.state ?? mkdtempSync(join(tmpdir(), 'verbatim-jobs-'));
   const harness = new ScriptedHarness();
   const complaints: string[] = [];
   const place: JournalPlace = {

@@ -103,20 +103,20 @@ describe('the sidecar ends, with all that it started,', () => {
   });
 
   it('when its lease is over: no request came for that long', async () => {
-    const sidecar = await start({ env: { VERBATIM_TEST_LEASE_MS: '600' } });
+    const sidecar = await start({ env: { VERBATIM_TEST_LEASE_MS: '1500' } });
     const { children } = await runningJob(sidecar);
     expect(await ended(sidecar.child)).toBe(0);
     expect(stillAlive(children)).toEqual([]);
   });
 
   it('but not while requests renew the lease', async () => {
-    const sidecar = await start({ env: { VERBATIM_TEST_LEASE_MS: '600' } });
+    const sidecar = await start({ env: { VERBATIM_TEST_LEASE_MS: '1500' } });
     const began = Date.now();
-    // Three times as long as the lease.
+    // More than twice as long as the lease.
     await until('the leases to pass', async () => {
       const { status } = await sidecar.request('POST', '/v1/lease');
       expect(status).toBe(200);
-      return Date.now() - began > 1_800;
+      return Date.now() - began > 3_500;
     });
     expect(stillAlive(sidecarOf(sidecar))).toHaveLength(1);
     sidecar.child.kill('SIGTERM');
@@ -124,7 +124,7 @@ describe('the sidecar ends, with all that it started,', () => {
   });
 
   it('and requests without the token do not renew it', async () => {
-    const sidecar = await start({ env: { VERBATIM_TEST_LEASE_MS: '600' } });
+    const sidecar = await start({ env: { VERBATIM_TEST_LEASE_MS: '1500' } });
     const poke = setInterval(() => void sidecar.request('POST', '/v1/lease', { token: 'x' }).catch(() => {}), 50);
     expect(await ended(sidecar.child)).toBe(0);
     clearInterval(poke);
