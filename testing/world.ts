@@ -48,6 +48,8 @@ export type World = {
   play(steps: readonly Step[]): Promise<void>;
   /** One foreground agent, to its report. */
   runAgent(prompt: string, options?: AgentOptions): Promise<AgentRun>;
+  /** Foreground agents side by side, one a prompt, to their reports: in the order of the prompts. */
+  runAgents(prompts: readonly string[], options?: AgentOptions): Promise<readonly AgentRun[]>;
   /** Starts one background agent; resolves with its id. */
   startAgent(prompt: string, options?: AgentOptions): Promise<string>;
   /** Has the main loop call one tool in a turn of its own; resolves with its result. */
@@ -73,7 +75,11 @@ export type AgentRun = {
   readonly result: ToolResult;
   /** The run's last words: its last step's text, or what the hand-back carried. */
   readonly last: string;
+  readonly ending: Ending;
 };
+
+/** What the last step is: one text alone, one hand-back alone, or anything else, which no run may end with. */
+export type Ending = 'plain' | 'handback' | 'mixed';
 
 /** Opens the world; `close` it when the test ends. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
@@ -104,15 +110,31 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await turnOver();
     },
     async runAgent(prompt, agentOptions = {}) {
+      const [run] = await world.runAgents([prompt], agentOptions);
+      if (run === undefined) throw new Error('the agent did not run');
+      return run;
+    },
+    async runAgents(prompts, agentOptions = {}) {
       const before = resultsOf('Agent').length;
-      await world.play([calls(agent(AGENT_TYPE, prompt, { background: false, ...agentOptions })), says('done')]);
-      const result = resultsOf('Agent')[before];
-      const agentId = session.agents().at(-1);
-      if (result === undefined || agentId === undefined) {
-        throw new Error(`the agent did not run: ${JSON.stringify(result)}`);
-      }
-      const transcript = session.transcript(agentId);
-      return { agentId, transcript, result, last: lastWords(transcript) };
+      await world.play([
+        calls(...prompts.map((prompt) => agent(AGENT_TYPE, prompt, { background: false, ...agentOptions }))),
+        says('done'),
+      ]);
+      const results = resultsOf('Agent').slice(before);
+      const run = async (prompt: string): Promise<AgentRun> => {
+        const result = results.find((one) => one.input.prompt === prompt);
+        const agentId = result && agentOfCall(session, result.id);
+        if (result === undefined || agentId === undefined) {
+          throw new Error(`the agent for "${prompt.slice(0, 80)}" did not run: ${JSON.stringify(result)}`);
+        }
+        // Claude Code writes transcripts behind what it reports.
+        const transcript = await until(`agent ${agentId} to have a last step of one block`, () => {
+          const written = session.transcript(agentId);
+          return endingOf(written) !== 'mixed' && written;
+        });
+        return { agentId, transcript, result, last: lastWords(transcript), ending: endingOf(transcript) };
+      };
+      return await Promise.all(prompts.map(run));
     },
     async startAgent(prompt, agentOptions = {}) {
       await world.play([calls(agent(AGENT_TYPE, prompt, { background: true, ...agentOptions })), says('started')]);
@@ -172,6 +194,20 @@ export function lastWords(transcript: Transcript): string {
   const handback = last.find((block) => block.type === 'tool_use' && block.name === 'SubagentHandback');
   if (handback?.type === 'tool_use') return String(handback.input.message);
   return last.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+/** The agent that a call of the Agent tool started; undefined where it started none. */
+export function agentOfCall(session: ClaudeSession, call: string): string | undefined {
+  const started = session.messages.find((one) => one.subtype === 'task_started' && one.tool_use_id === call);
+  return started === undefined ? undefined : String(started.task_id);
+}
+
+/** How a run ended: by its last step's one block. */
+export function endingOf(transcript: Transcript): Ending {
+  const [block, ...more] = transcript.steps.at(-1)?.blocks ?? [];
+  if (block === undefined || more.length > 0) return 'mixed';
+  if (block.type === 'text') return 'plain';
+  return block.type === 'tool_use' && block.name === 'SubagentHandback' ? 'handback' : 'mixed';
 }
 
 function parsedState(block: string): Record<string, string> {
