@@ -36,7 +36,7 @@ export class Child {
 
   private constructor(
     private readonly process: ChildProcessWithoutNullStreams,
-    options: ChildOptions,
+    private readonly options: ChildOptions,
   ) {
     // Right after the spawn the pid is our child's, alive or a zombie: nobody else can have it yet.
     const entry = process.pid === undefined ? null : entryOf(process.pid);
@@ -108,13 +108,12 @@ export class Child {
   async end(strays: () => readonly ProcessIdentity[] = () => [], grace: Grace = GRACE): Promise<string[]> {
     this.tree?.sample();
     this.process.stdin.end();
-    if (this.identity) {
-      let left = await untilGone([this.identity], grace.askMs);
-      this.tree?.sample();
-      if (left.length > 0) {
-        signal(this.identity, 'SIGTERM');
-        left = await untilGone([this.identity], grace.termMs);
-      }
+    if (!this.identity) return await this.#endBlindly(grace);
+    const left = await untilGone([this.identity], grace.askMs);
+    this.tree?.sample();
+    if (left.length > 0) {
+      signal(this.identity, 'SIGTERM');
+      await untilGone([this.identity], grace.termMs);
     }
     return await this.sweep(strays, grace);
   }
@@ -127,5 +126,20 @@ export class Child {
       tree.sample();
       return [...tree.living(), ...strays()];
     }, grace);
+  }
+
+  /** Where there is no table of processes (Windows): the child, and by `taskkill /T` what still hangs below it. */
+  async #endBlindly(grace: Grace): Promise<string[]> {
+    const { pid } = this.process;
+    if (pid === undefined) return [];
+    const isOver = async (ms: number) => {
+      const timeout = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), ms).unref());
+      return (await Promise.race([this.exited, timeout])) !== 'late';
+    };
+    if (await isOver(grace.askMs)) return [];
+    if (globalThis.process.platform === 'win32')
+      spawn('taskkill', ['/pid', String(pid), '/T', '/F']).on('error', () => {});
+    this.process.kill('SIGKILL');
+    return (await isOver(grace.killMs)) ? [] : [`${pid} ${this.options.program}`];
   }
 }

@@ -39,7 +39,8 @@ export function processTable(): ProcessEntry[] {
 
 /** The process with this pid now, or null when there is none. */
 export function entryOf(pid: number): ProcessEntry | null {
-  if (!IS_LINUX) return processTable().find((entry) => entry.pid === pid) ?? null;
+  if (process.platform === 'win32') return null;
+  if (!IS_LINUX) return psTable(pid)[0] ?? null;
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
@@ -113,22 +114,28 @@ function environmentOf(pid: number): string[] {
   }
 }
 
-function psTable(): ProcessEntry[] {
-  const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,lstart=,comm='], {
-    encoding: 'utf8',
-    env: { ...process.env, LC_ALL: 'C' },
-  });
-  return text.split('\n').flatMap((line) => {
-    const found = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/.exec(line);
-    if (!found) return [];
-    const [, pid, parent, state, startTime, name] = found as unknown as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
-    return [{ pid: Number(pid), parent: Number(parent), startTime, isZombie: state.startsWith('Z'), name }];
-  });
+/** The table, or the one process, by `ps`. */
+function psTable(pid?: number): ProcessEntry[] {
+  const columns = ['-o', 'pid=,ppid=,stat=,lstart=,comm='];
+  const which = pid === undefined ? ['-A'] : ['-p', String(pid)];
+  let text: string;
+  try {
+    text = execFileSync('ps', [...which, ...columns], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+  } catch {
+    // `ps -p` of a pid that nobody has ends with 1.
+    return [];
+  }
+  return parsePs(text);
+}
+
+/** The lines of `ps -o pid=,ppid=,stat=,lstart=,comm=` in the C locale. */
+export function parsePs(text: string): ProcessEntry[] {
+  const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/gm;
+  return [...text.matchAll(line)].map(([, pid, parent, state = '', startTime = '', name = '']) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    startTime,
+    isZombie: state.startsWith('Z'),
+    name,
+  }));
 }

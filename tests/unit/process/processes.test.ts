@@ -3,7 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Child } from '../../../sidecar/src/process/child.js';
 import { killAll, signal } from '../../../sidecar/src/process/ladder.js';
-import { carrying, entryOf, isAlive, type ProcessIdentity, parseStat } from '../../../sidecar/src/process/table.js';
+import {
+  carrying,
+  entryOf,
+  isAlive,
+  type ProcessIdentity,
+  parsePs,
+  parseStat,
+} from '../../../sidecar/src/process/table.js';
 import { ProcessTree } from '../../../sidecar/src/process/tree.js';
 
 const MARK = `child-${process.pid}`;
@@ -50,6 +57,15 @@ describe('a process', () => {
       name: 'a) b (c)',
     });
     expect(parseStat('garbage')).toBeNull();
+  });
+
+  test('is read from the lines of ps where there is no /proc', () => {
+    const text =
+      '    1     0 Ss   Mon Nov 30 09:08:07 2026 /sbin/launchd\n  412     1 Z    Tue Dec  1 10:00:00 2026 (a b)\n';
+    expect(parsePs(text)).toEqual([
+      { pid: 1, parent: 0, startTime: 'Mon Nov 30 09:08:07 2026', isZombie: false, name: '/sbin/launchd' },
+      { pid: 412, parent: 1, startTime: 'Tue Dec  1 10:00:00 2026', isZombie: true, name: '(a b)' },
+    ]);
   });
 
   test('is not signalled when its start time is another one: that pid is somebody else', async () => {

@@ -15,7 +15,9 @@ import {
   type CodexError,
   errorNotice,
   FrameFault,
+  type Item,
   itemOf,
+  type OtherItem,
   planUpdated,
   read,
   rerouted,
@@ -42,6 +44,14 @@ type Verdict =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
+type OpenAction = {
+  readonly event: Extract<TurnEvent, { kind: 'action_started' }>;
+  /** Ends the recording of what it starts. */
+  readonly over: () => void;
+  /** Whether it is the model that works on it, whose silence counts. */
+  readonly isOfModel: boolean;
+};
+
 export type TurnContext = {
   readonly server: CodexServer;
   readonly thread: string;
@@ -63,7 +73,7 @@ export class CodexTurn implements TurnListener {
   #model: string;
   readonly #rule = new AnswerRule();
   /** Actions under way: item id → what ends its recording. */
-  readonly #open = new Map<string, { event: Extract<TurnEvent, { kind: 'action_started' }>; over: () => void }>();
+  readonly #open = new Map<string, OpenAction>();
   readonly #seen = new Set<string>();
   /** Threads of sub-agents that worked in this turn → the turn each is in, null once it ended. */
   readonly #agents = new Map<string, string | null>();
@@ -252,7 +262,8 @@ export class CodexTurn implements TurnListener {
     if (!acted || this.#open.has(item.id) || this.#seen.has(item.id)) return;
     this.#hasActed = true;
     const event = { kind: 'action_started', item: item.id, action: acted.action } as const;
-    this.#open.set(item.id, { event, over: this.context.server.commandRuns() });
+    const over = acted.action.tool === 'command' ? this.context.server.commandRuns() : () => {};
+    this.#open.set(item.id, { event, over, isOfModel: isOfModel(item) });
     this.#emit(event);
     this.#rearm();
   }
@@ -293,8 +304,12 @@ export class CodexTurn implements TurnListener {
         this.#decide(turn.error ? this.#failed(turn.error) : { kind: 'completed' }, true);
         return;
       case 'interrupted':
-        // Interrupted by us because it was silent: the verdict that asked for it stands.
-        this.#decide(this.#verdictOnStop ?? { kind: 'interrupted' });
+        // Interrupted by us because it was silent: the verdict that asked for it stands. Interrupted by Codex
+        // itself, with an error: that is a failure.
+        this.#decide(
+          this.#verdictOnStop ??
+            (turn.error && !this.#isStopWanted ? this.#failed(turn.error) : { kind: 'interrupted' }),
+        );
         return;
       case 'failed':
         this.#decide(this.#verdictOnStop ?? this.#failed(turn.error));
@@ -357,7 +372,8 @@ export class CodexTurn implements TurnListener {
   #rearm(): void {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
-    if (this.isOver || this.#isStopWanted || this.#open.size > 0) return;
+    const isToolBusy = [...this.#open.values()].some((action) => !action.isOfModel);
+    if (this.isOver || this.#isStopWanted || isToolBusy) return;
     const ms = this.#isLimited ? Math.min(LIMITED_MS, this.input.stallMs) : this.input.stallMs;
     this.#watchdog = setTimeout(() => this.#stalled(ms), ms);
   }
@@ -478,6 +494,11 @@ export class CodexTurn implements TurnListener {
   #emit(event: TurnEvent): void {
     if (!this.#isSettled) this.onEvent(event);
   }
+}
+
+/** A compaction is a request to the model like any other. */
+function isOfModel(item: Item | OtherItem): boolean {
+  return item.type === 'unknown' && item.name === 'contextCompaction';
 }
 
 /** `Reconnecting... 2/5`: Codex states attempt and limit in the sentence alone. */
