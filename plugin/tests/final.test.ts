@@ -14,13 +14,13 @@ describe('rule.finalAlone', () => {
     });
   }
 
-  test('an empty turn ends with a note that says so', async ($, on) => {
+  test('question.endNotes: an empty turn ends with a note that says so', async ($, on) => {
     const made = world(on, { turns: [{ ending: { kind: 'empty' } }] });
     await begin($);
     expect((await run($, made)).final).toBe('[the codex turn completed and returned no text]');
   });
 
-  test('an interrupted turn ends with a note that says so', async ($, on) => {
+  test('question.endNotes: an interrupted turn ends with a note that says so', async ($, on) => {
     const made = world(on, { turns: [{ ending: { kind: 'interrupted' } }] });
     await begin($);
     expect((await run($, made)).final).toBe('[the codex turn was interrupted]');
