@@ -60,7 +60,7 @@ export const register: Register = (on, given) => {
     const model = askedModel(type, e.model);
     const spawned = await next({ ...e, model: model === undefined ? type.model : `${type.harness}/${model}` });
     if (spawned.agentId !== undefined) {
-      runner.spawned(spawned.agentId, {
+      runner.spawned(hostOf($), spawned.agentId, {
         type,
         prompt: e.prompt,
         mode: modeOf(e.permissionMode),

@@ -153,6 +153,8 @@ export type RunOptions = {
   readonly agentId?: string;
   /** The text `turn.start` gives, where it is not the prompt itself. */
   readonly framed?: string;
+  /** `agent.spawn` is answered only once the first step waits. */
+  readonly isSpawnLate?: boolean;
   /** A workflow's retry: no `agent.spawn` is raised. */
   readonly hasNoSpawn?: boolean;
   readonly turnId?: string;
@@ -178,14 +180,14 @@ export async function run(
   const agentId = options.agentId ?? AGENT;
   const prompt = options.prompt ?? 'do the thing';
   await $.turn.start({ text: options.framed ?? prompt, turnId, agentId });
-  if (options.hasNoSpawn !== true) {
-    await spawn($, {
+  const spawning = () =>
+    spawn($, {
       prompt,
       permissionMode: options.mode ?? 'default',
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.isResume === true ? { resume: { agentId } } : {}),
     });
-  }
+  if (options.hasNoSpawn !== true && options.isSpawnLate !== true) await spawning();
   await $.classic.SubagentStart({ agent_id: agentId, agent_type: 'verbatim:codex', cwd: '/w' });
   await $.tool.offer({
     tool: 'SubagentHandback',
@@ -205,6 +207,7 @@ export async function run(
       true,
     );
   }
+  if (options.isSpawnLate === true) void Promise.resolve().then(spawning);
   let nudges = options.nudges ?? 0;
   for (let index = 0; index < 200; index += 1) {
     const step = await oneStep($, agentId, turnId, index);

@@ -44,4 +44,21 @@ describe('rule.lateMessageGetsATurn', () => {
     expect(final).toContain('[the codex turn failed (thread_lost):');
     expect(made.sidecar.harnessTurns).toBe(0);
   });
+
+  test('a task that the engine states after the first step has begun is handed over then', async ($, on) => {
+    const made = world(on, { turns: [{ answer: 'one' }] });
+    await begin($);
+    const { final } = await run($, made, { isSpawnLate: true });
+    expect(final).toBe('one');
+    expect(made.sidecar.texts).toEqual(['do the thing']);
+  });
+
+  test('an agent that is woken without a message ends as its last turn did', async ($, on) => {
+    const made = world(on, { turns: [{ answer: 'one' }] });
+    await begin($);
+    await run($, made);
+    const woken = await run($, made, { turnId: 'turn-2', isResume: true, prompt: '' });
+    expect(woken.final).toBe('one');
+    expect(made.sidecar.harnessTurns).toBe(1);
+  });
 });

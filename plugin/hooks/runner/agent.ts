@@ -2,6 +2,7 @@
 
 import type { TurnEnded } from '../notes/job-state.js';
 import type { PermissionMode } from '../protocol/api.js';
+import type { Failure } from '../protocol/outcome.js';
 import type { AgentType } from './harnesses.js';
 
 /** What `agent.spawn` says of an agent; the engine may raise it after the agent's first events. */
@@ -38,6 +39,10 @@ export type Run = {
   reopen: number | undefined;
 };
 
+export type Opened =
+  | { readonly kind: 'open'; readonly job: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
 export type Agent = {
   readonly id: string;
   type: AgentType;
@@ -51,9 +56,28 @@ export type Agent = {
   /** Whether its loop is in a run now, as far as the engine's events say. */
   isRunning: boolean;
   run: Run | undefined;
+  /** The run's hand-over, once it has begun. */
+  opening: Promise<Opened> | undefined;
   /** Settles when a message may wait for the agent; replaced each time it was looked at. */
   mail: Signal;
 };
+
+export function newAgent(id: string, type: AgentType): Agent {
+  return {
+    id,
+    type,
+    cwd: undefined,
+    name: undefined,
+    mode: 'unknown',
+    model: undefined,
+    job: undefined,
+    unsent: [],
+    isRunning: false,
+    run: undefined,
+    opening: undefined,
+    mail: signal(),
+  };
+}
 
 /** A promise and its trigger. */
 export type Signal = { readonly raised: Promise<'mail'>; isRaised: boolean; raise: () => void };
