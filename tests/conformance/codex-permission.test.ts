@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Access } from '../../sidecar/src/harness/contract.js';
 import { gitFolder } from '../../testing/codex-home.js';
@@ -117,6 +118,34 @@ describe('an edit', () => {
     expect(existsSync(outside())).toBe(isMade);
   });
 });
+
+test.each([
+  { access: READ, isCalled: false },
+  { access: WRITE, isCalled: false },
+  { access: FULL, isCalled: true },
+])(
+  'a tool of an MCP server, which no sandbox holds, runs with $access.level: $isCalled',
+  async ({ access, isCalled }) => {
+    const server = fileURLToPath(new URL('../../testing/fixtures/mcp-server.mjs', import.meta.url));
+    kit = await codexKit({
+      tables: `[mcp_servers.probe]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(server)}]\n`,
+    });
+    const run = await turnOf(access, call('touch', { path: outside() }, 'mcp__probe'));
+    expect(existsSync(outside())).toBe(isCalled);
+    expect(approvals(run)).toMatchObject([
+      {
+        subject: 'MCP server probe: Allow the probe MCP server to run tool "touch"?',
+        decision: isCalled ? 'allowed' : 'declined',
+      },
+    ]);
+    expect(run.events).toContainEqual(
+      expect.objectContaining({
+        kind: 'action_completed',
+        action: { tool: 'other', name: 'probe.touch', input: JSON.stringify({ path: outside() }) },
+      }),
+    );
+  },
+);
 
 test.each(LEVELS)('a question to the user is answered with nothing at $level, and shown', async (access) => {
   kit = await codexKit({ features: { default_mode_request_user_input: true } });
