@@ -142,7 +142,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe('a turn whose request fails ends as what the failure is', () => {
+describe('rule.failureSaysWhy: a turn whose request fails ends as what the failure is', () => {
   let kit: CodexKit;
   beforeAll(async () => {
     kit = await codexKit({ retries: 0 });

@@ -28,7 +28,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-describe('a message to a running turn', () => {
+describe('rule.lateMessageGetsATurn: a message to a running turn', () => {
   test('joins it and reaches the model once', async () => {
     kit = await codexKit();
     const thread = await kit.open();
@@ -108,7 +108,7 @@ describe('a stop', () => {
   });
 });
 
-describe('tokens', () => {
+describe('rule.harnessTokens: the tokens', () => {
   test('of a turn are its own, also for the second turn and after a resume on another server', async () => {
     kit = await codexKit();
     const thread = await kit.open();
