@@ -77,6 +77,8 @@ export type ClaudeSession = {
   say(text: string): void;
   /** Interrupts the running turn; resolves when Claude Code has confirmed it. */
   interrupt(): Promise<void>;
+  /** Changes the permission mode of the running session, as a person does with shift+tab. */
+  setMode(mode: Mode): Promise<void>;
   /** Resolves with the first message, come or to come, that fits. */
   message(what: string, fits: (message: StreamMessage) => boolean, ms?: number): Promise<StreamMessage>;
   /** Resolves with the result of turn `n`, from 1. */
@@ -94,7 +96,7 @@ export type ClaudeSession = {
   signal(name: NodeJS.Signals): void;
 };
 
-export type ClaudeRun = Omit<ClaudeSession, 'say' | 'interrupt' | 'agents' | 'exit' | 'end'> & {
+export type ClaudeRun = Omit<ClaudeSession, 'say' | 'interrupt' | 'setMode' | 'agents' | 'exit' | 'end'> & {
   readonly exit: Exit;
   readonly agents: readonly string[];
   /** The last turn's result text. */
@@ -189,6 +191,17 @@ function sessionOf(place: Place, child: ChildProcess, debug: string): ClaudeSess
     child.stdin.write(`${JSON.stringify(message)}\n`);
   };
   let controls = 0;
+  /** Asks Claude Code for something beside the conversation; resolves once it has confirmed it. */
+  const control = async (asked: { readonly subtype: string } & Readonly<Record<string, unknown>>) => {
+    const id = `${asked.subtype}-${++controls}`;
+    write({ type: 'control_request', request_id: id, request: asked });
+    const confirmed = await session.message(`${asked.subtype} to be confirmed`, (message) => {
+      const response = message.response as { request_id?: string } | undefined;
+      return message.type === 'control_response' && response?.request_id === id;
+    });
+    const { subtype, error } = confirmed.response as { subtype?: string; error?: string };
+    if (subtype === 'error') throw new Error(`Claude Code refused ${asked.subtype}: ${error}`);
+  };
 
   const session: ClaudeSession = {
     place,
@@ -199,14 +212,8 @@ function sessionOf(place: Place, child: ChildProcess, debug: string): ClaudeSess
     stderr: () => stderr,
     session: () => messages.find((message) => message.session_id !== undefined)?.session_id ?? '',
     say: (text) => write({ type: 'user', message: { role: 'user', content: text } }),
-    async interrupt() {
-      const request = `interrupt-${++controls}`;
-      write({ type: 'control_request', request_id: request, request: { subtype: 'interrupt' } });
-      await session.message('the interrupt to be confirmed', (message) => {
-        const response = message.response as { request_id?: string } | undefined;
-        return message.type === 'control_response' && response?.request_id === request;
-      });
-    },
+    interrupt: () => control({ subtype: 'interrupt' }),
+    setMode: (mode) => control({ subtype: 'set_permission_mode', mode }),
     message: (what, fits, ms = 20_000) =>
       until(
         `Claude Code to say: ${what}`,

@@ -23,8 +23,6 @@ const DEPTH_LIMIT = 2;
 const LEASE_MS = 60_000;
 /** The engine's own variable for its stall watchdog, and the watchdog's default: 600 s without a chunk (2.1.332). */
 const STALL_DEFAULT_MS = 600_000;
-/** What tells the engine's hand-back instruction from other notes of its own (2.1.332). */
-const HANDBACK_INSTRUCTION = 'Your final report is delivered through SubagentHandback';
 
 const sidecar = new Sidecar();
 const runner = new Runner();
@@ -101,17 +99,6 @@ export const register: Register = (on, given) => {
   on('tool.offer', { tool: OWN_TOOLS }, (_$, e, next) =>
     e.subagentType !== undefined && agentTypeOf(PLUGIN, e.subagentType) !== undefined ? next(e) : { isOffered: false },
   );
-
-  on('session.append', { door: 'note', origin: { kind: 'engine' } }, (_$, e, next) => {
-    if (
-      e.agentId !== undefined &&
-      e.message.isMeta === true &&
-      JSON.stringify(e.message.content).includes(HANDBACK_INSTRUCTION)
-    ) {
-      runner.handbackAsked(e.agentId);
-    }
-    return next(e);
-  });
 
   on('session.send', async (_, e, next) => {
     const delivered = runner.sendingTo(e.to);

@@ -77,6 +77,15 @@ describe('rule.handbackWhereAsked', () => {
     ).toBe('two');
     expect((await run($, made, { turnId: 'turn-3', isResume: true, prompt: 'once more' })).final).toBe('three');
   });
+
+  test("a resume in the same mode hands back too, though the engine's note stands in the first run alone", async ($, on) => {
+    const made = world(on, { turns: [{ answer: 'one' }, { answer: 'two' }], isHandbackOffered: true });
+    await begin($);
+    expect((await run($, made, { mode: 'auto', isHandbackAsked: true })).delivered).toBe('one');
+    expect((await run($, made, { turnId: 'turn-2', mode: 'auto', isResume: true, prompt: 'again' })).delivered).toBe(
+      'two',
+    );
+  });
 });
 
 describe('rule.handbackTwiceRefused', () => {

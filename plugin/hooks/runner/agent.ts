@@ -32,9 +32,11 @@ export type Run = {
   /** Hand-backs emitted so far, and what refused them. */
   handbacks: number;
   refusals: string[];
-  /** The engine offered the hand-back tool for this run, and its own note asked for it. */
-  isOffered: boolean;
-  isInstructed: boolean;
+  /**
+   * The engine offered the hand-back tool for this run, which it does exactly where it wants the report that way. Its
+   * note that asks for it stands in the agent's transcript once: a resume in the same mode has none (2.1.332).
+   */
+  isHandbackOwed: boolean;
   /** An action whose call was answered before it ended, to be waited for again. */
   reopen: number | undefined;
 };
@@ -107,8 +109,7 @@ export function newRun(turnId: string): Run {
     ended: undefined,
     handbacks: 0,
     refusals: [],
-    isOffered: false,
-    isInstructed: false,
+    isHandbackOwed: false,
     reopen: undefined,
   };
 }

@@ -71,13 +71,7 @@ export class Runner {
   /** `tool.offer` of the hand-back tool for this agent's list: the engine's own question. */
   handbackOffered(agentId: string, isOffered: boolean): void {
     const run = this.#currentRun(agentId);
-    if (run !== undefined) run.isOffered = isOffered;
-  }
-
-  /** The engine's note (never a prompt) told the agent to hand its report back. */
-  handbackAsked(agentId: string): void {
-    const run = this.#currentRun(agentId);
-    if (run !== undefined) run.isInstructed = true;
+    if (run !== undefined) run.isHandbackOwed = isOffered;
   }
 
   /** How the hand-back tool answered; `refusal` is undefined where it delivered. */
@@ -130,7 +124,7 @@ export class Runner {
     if (agent === undefined) return;
     agent.isRunning = false;
     if (isAborted) this.stopped(host, agentId);
-    else if (agent.run !== undefined && !isOwed(agent.run)) noteDelivery(host, agent, agent.run, 'plain');
+    else if (agent.run !== undefined && !agent.run.isHandbackOwed) noteDelivery(host, agent, agent.run, 'plain');
     else if (agent.run !== undefined && agent.run.handbacks >= HANDBACKS) {
       noteDelivery(host, agent, agent.run, 'handback_refused');
     }
@@ -273,13 +267,9 @@ async function settle(host: Host, harness: string, run: Run, ended: TurnEnded, j
 
 /** Whatever ends the run, by the way the engine asks for: the hand-back where one is owed and not refused twice. */
 function lastWords(run: Run, text: string): Step {
-  if (!isOwed(run)) return { kind: 'final', text };
+  if (!run.isHandbackOwed) return { kind: 'final', text };
   if (run.handbacks < HANDBACKS) return { kind: 'handback', text };
   return { kind: 'final', text: `${text}\n\n${refusedHandbackNote(run.refusals)}` };
-}
-
-function isOwed(run: Run): boolean {
-  return run.isOffered && run.isInstructed;
 }
 
 async function lastEnd(host: Host, job: string): Promise<TurnEnded | undefined> {
