@@ -2138,7 +2138,8 @@ function processTable() {
   return psTable();
 }
 function entryOf(pid) {
-  if (!IS_LINUX) return processTable().find((entry) => entry.pid === pid) ?? null;
+  if (process.platform === "win32") return null;
+  if (!IS_LINUX) return psTable(pid)[0] ?? null;
   try {
     return parseStat(readFileSync2(`/proc/${pid}/stat`, "utf8"));
   } catch {
@@ -2193,17 +2194,26 @@ function environmentOf(pid) {
     return [];
   }
 }
-function psTable() {
-  const text2 = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,comm="], {
-    encoding: "utf8",
-    env: { ...process.env, LC_ALL: "C" }
-  });
-  return text2.split("\n").flatMap((line) => {
-    const found = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/.exec(line);
-    if (!found) return [];
-    const [, pid, parent, state, startTime, name] = found;
-    return [{ pid: Number(pid), parent: Number(parent), startTime, isZombie: state.startsWith("Z"), name }];
-  });
+function psTable(pid) {
+  const columns = ["-o", "pid=,ppid=,stat=,lstart=,comm="];
+  const which = pid === void 0 ? ["-A"] : ["-p", String(pid)];
+  let text2;
+  try {
+    text2 = execFileSync("ps", [...which, ...columns], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } });
+  } catch {
+    return [];
+  }
+  return parsePs(text2);
+}
+function parsePs(text2) {
+  const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/gm;
+  return [...text2.matchAll(line)].map(([, pid, parent, state = "", startTime = "", name = ""]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    startTime,
+    isZombie: state.startsWith("Z"),
+    name
+  }));
 }
 
 // sidecar/src/process/ladder.ts
@@ -2392,6 +2402,7 @@ var ProcessTree = class {
 var Child = class _Child {
   constructor(process2, options) {
     this.process = process2;
+    this.options = options;
     const entry = process2.pid === void 0 ? null : entryOf(process2.pid);
     this.identity = entry ? { pid: entry.pid, startTime: entry.startTime } : null;
     this.tree = this.identity ? new ProcessTree(this.identity) : null;
@@ -2427,6 +2438,7 @@ var Child = class _Child {
     });
   }
   process;
+  options;
   exited;
   stderr = new Tail();
   tree;
@@ -2461,13 +2473,12 @@ var Child = class _Child {
   async end(strays = () => [], grace = GRACE) {
     this.tree?.sample();
     this.process.stdin.end();
-    if (this.identity) {
-      let left = await untilGone([this.identity], grace.askMs);
-      this.tree?.sample();
-      if (left.length > 0) {
-        signal(this.identity, "SIGTERM");
-        left = await untilGone([this.identity], grace.termMs);
-      }
+    if (!this.identity) return await this.#endBlindly(grace);
+    const left = await untilGone([this.identity], grace.askMs);
+    this.tree?.sample();
+    if (left.length > 0) {
+      signal(this.identity, "SIGTERM");
+      await untilGone([this.identity], grace.termMs);
     }
     return await this.sweep(strays, grace);
   }
@@ -2479,6 +2490,21 @@ var Child = class _Child {
       tree.sample();
       return [...tree.living(), ...strays()];
     }, grace);
+  }
+  /** Where there is no table of processes (Windows): the child, and by `taskkill /T` what still hangs below it. */
+  async #endBlindly(grace) {
+    const { pid } = this.process;
+    if (pid === void 0) return [];
+    const isOver = async (ms) => {
+      const timeout = new Promise((resolve3) => setTimeout(() => resolve3("late"), ms).unref());
+      return await Promise.race([this.exited, timeout]) !== "late";
+    };
+    if (await isOver(grace.askMs)) return [];
+    if (globalThis.process.platform === "win32")
+      spawn("taskkill", ["/pid", String(pid), "/T", "/F"]).on("error", () => {
+      });
+    this.process.kill("SIGKILL");
+    return await isOver(grace.killMs) ? [] : [`${pid} ${this.options.program}`];
   }
 };
 
@@ -3386,7 +3412,9 @@ var CodexTurn = class {
     if (!acted || this.#open.has(item.id) || this.#seen.has(item.id)) return;
     this.#hasActed = true;
     const event = { kind: "action_started", item: item.id, action: acted.action };
-    this.#open.set(item.id, { event, over: this.context.server.commandRuns() });
+    const over = acted.action.tool === "command" ? this.context.server.commandRuns() : () => {
+    };
+    this.#open.set(item.id, { event, over, isOfModel: isOfModel(item) });
     this.#emit(event);
     this.#rearm();
   }
@@ -3424,7 +3452,9 @@ var CodexTurn = class {
         this.#decide(turn.error ? this.#failed(turn.error) : { kind: "completed" }, true);
         return;
       case "interrupted":
-        this.#decide(this.#verdictOnStop ?? { kind: "interrupted" });
+        this.#decide(
+          this.#verdictOnStop ?? (turn.error && !this.#isStopWanted ? this.#failed(turn.error) : { kind: "interrupted" })
+        );
         return;
       case "failed":
         this.#decide(this.#verdictOnStop ?? this.#failed(turn.error));
@@ -3477,7 +3507,8 @@ var CodexTurn = class {
   #rearm() {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
-    if (this.isOver || this.#isStopWanted || this.#open.size > 0) return;
+    const isToolBusy = [...this.#open.values()].some((action) => !action.isOfModel);
+    if (this.isOver || this.#isStopWanted || isToolBusy) return;
     const ms = this.#isLimited ? Math.min(LIMITED_MS, this.input.stallMs) : this.input.stallMs;
     this.#watchdog = setTimeout(() => this.#stalled(ms), ms);
   }
@@ -3581,6 +3612,9 @@ var CodexTurn = class {
     if (!this.#isSettled) this.onEvent(event);
   }
 };
+function isOfModel(item) {
+  return item.type === "unknown" && item.name === "contextCompaction";
+}
 function retryOf(error) {
   const count = /(\d+)\/(\d+)/.exec(error.message);
   return {
@@ -5621,6 +5655,13 @@ async function begin(server, options) {
   });
 }
 
+// sidecar/src/server/heap.ts
+import { setFlagsFromString } from "node:v8";
+function keepHeapSmall() {
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--optimize-for-size");
+}
+
 // sidecar/src/server/http.ts
 import { createServer } from "node:http";
 
@@ -5818,7 +5859,7 @@ function resourceAt(path, context) {
     case "messages":
       return { POST: send(jobAt(id, context)) };
     case "stop":
-      return { POST: stop(jobAt(id, context)) };
+      return { POST: stop(jobAt(id, context), context.log) };
     case "events":
       return { GET: events(jobAt(id, context)) };
     case "deliveries":
@@ -5851,9 +5892,10 @@ function send(job) {
     return { status: 200, body: { disposition, job: job.view() } };
   };
 }
-function stop(job) {
+function stop(job, log) {
   return async ({ json }) => {
-    stopJobOf(await json());
+    const { reason } = stopJobOf(await json());
+    if (job.isBusy) log("info", `job ${job.id} is told to stop`, { reason });
     await job.stop();
     return { status: 200, body: { job: job.view() } };
   };
@@ -6040,6 +6082,7 @@ function openLifeline(leaseMs, now, end) {
 var DEFAULT_LEASE_MS = 6e5;
 var END_LIMIT_MS = 3e4;
 async function serve(options = {}) {
+  keepHeapSmall();
   const { env } = process;
   const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
   const self = ownIdentity();

@@ -72,7 +72,7 @@ export function resourceAt(path: string, context: RouteContext): Resource {
     case 'messages':
       return { POST: send(jobAt(id, context)) };
     case 'stop':
-      return { POST: stop(jobAt(id, context)) };
+      return { POST: stop(jobAt(id, context), context.log) };
     case 'events':
       return { GET: events(jobAt(id, context)) };
     case 'deliveries':
@@ -110,9 +110,10 @@ function send(job: Job): Handler {
   };
 }
 
-function stop(job: Job): Handler {
+function stop(job: Job, log: Log): Handler {
   return async ({ json }) => {
-    stopJobOf(await json());
+    const { reason } = stopJobOf(await json());
+    if (job.isBusy) log('info', `job ${job.id} is told to stop`, { reason });
     await job.stop();
     return { status: 200, body: { job: job.view() } };
   };

@@ -13,6 +13,7 @@ import { mask } from '../process/secrets.js';
 import type { ProcessIdentity } from '../process/table.js';
 import { VERSION } from '../version.js';
 import { listen } from './address.js';
+import { keepHeapSmall } from './heap.js';
 import { createApi } from './http.js';
 import { type EndReason, type Lifeline, openLifeline } from './lifeline.js';
 import { mintToken } from './token.js';
@@ -30,6 +31,7 @@ export type ServeOptions = {
 
 /** Runs the sidecar until it is to end. Resolves to the process's exit code. */
 export async function serve(options: ServeOptions = {}): Promise<number> {
+  keepHeapSmall();
   const { env } = process;
   const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
   const self = ownIdentity();

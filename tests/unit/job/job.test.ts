@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
+import { EventLog } from '../../../sidecar/src/job/event-log.js';
 import { endOf, eventsUntil, type JobLab, jobLab, text, untilIdle } from '../../../testing/job-lab.js';
 import { harnessError, type ScriptedTurn } from '../../../testing/scripted-harness.js';
 
@@ -395,6 +396,38 @@ describe('races', () => {
     expect(jobs.map((job) => job.answer(1)?.text)).toEqual(jobs.map((_, index) => `answer ${index}`));
     expect(ends.every((events) => kinds(events).join() === 'turn_started,turn_ended')).toBe(true);
     expect(readdirSync(join(lab.state, 'jobs'))).toHaveLength(30);
+  });
+});
+
+describe('a journal that cannot be written', () => {
+  it('does not leave the job running for ever: readers are told which folder, and why', async () => {
+    const job = lab.job();
+    await running();
+    const full = vi.spyOn(EventLog.prototype, 'append').mockImplementation(() => {
+      throw new Error('ENOSPC: no space left on device');
+    });
+    lab.harness.thread.turns[0]?.end({ kind: 'completed', answer: 'done' });
+    await expect(job.events(1, 20_000, new AbortController().signal)).rejects.toThrow(
+      `job ${job.id}: its journal ${join(lab.state, 'jobs', job.id)} cannot be written: ENOSPC`,
+    );
+    await vi.waitFor(() => expect(job.view().status).toBe('idle'));
+    full.mockRestore();
+    // There is space again: the next message goes on, and the answer had been stored.
+    expect(job.answer(1)?.text).toBe('done');
+    lab.harness.thread.onRun = answered('again');
+    expect(await job.send(...text('m2'))).toBe('started');
+    expect(endOf(await untilIdle(job), 2)?.outcome).toMatchObject({ kind: 'completed' });
+  });
+
+  it('where an answer cannot be stored ends the turn as failed, with the text as partial', async () => {
+    const job = lab.job();
+    await running();
+    const answers = join(lab.state, 'jobs', job.id, 'answers');
+    rmSync(answers, { recursive: true });
+    lab.harness.thread.turns[0]?.end({ kind: 'completed', answer: 'precious' });
+    const outcome = endOf(await untilIdle(job), 1)?.outcome;
+    expect(outcome).toMatchObject({ kind: 'failed', partial: ['precious'] });
+    expect(JSON.stringify(outcome)).toContain('the answer could not be stored');
   });
 });
 

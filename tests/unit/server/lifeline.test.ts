@@ -130,6 +130,17 @@ describe('the sidecar ends, with all that it started,', () => {
     clearInterval(poke);
   });
 
+  it('of a reloaded mod when its parent does, and not at the SIGTERM that was meant for the old module', async () => {
+    const sidecar = await start({ hasParent: true });
+    const own = sidecarOf(sidecar);
+    const { children } = await runningJob(sidecar);
+    expect((await sidecar.request('POST', '/v1/adopt')).status).toBe(200);
+    for (const each of own) signal(each, 'SIGTERM');
+    expect((await sidecar.request('GET', '/v1/health')).body).toMatchObject({ running: 1 });
+    sidecar.child.kill('SIGKILL');
+    await untilGone([...own, ...children]);
+  });
+
   it('letting a long poll go at once', async () => {
     const sidecar = await start();
     const { id } = await runningJob(sidecar);
