@@ -18,6 +18,7 @@ import {
   type AgentOptions,
   agent,
   calls,
+  DEFAULT_REPLY,
   type FakeMessages,
   fakeMessages,
   type Step,
@@ -44,7 +45,7 @@ export type World = {
   readonly home: CodexHome;
   readonly place: Place;
   readonly session: ClaudeSession;
-  /** Says `go` and plays `steps` as the main loop's replies; resolves when that turn is over. */
+  /** Says something and plays `steps` as the main loop's replies; resolves when that turn is over. */
   play(steps: readonly Step[]): Promise<void>;
   /** One foreground agent, to its report. */
   runAgent(prompt: string, options?: AgentOptions): Promise<AgentRun>;
@@ -54,7 +55,7 @@ export type World = {
   startAgent(prompt: string, options?: AgentOptions): Promise<string>;
   /** Has the main loop call one tool in a turn of its own; resolves with its result. */
   callTool(call: ToolCall): Promise<ToolResult>;
-  /** Resolves when the agent's run number `n` has ended (from 1), as Claude Code notifies it. */
+  /** Resolves when the agent's run number `n` of this session has ended (from 1), as Claude Code notifies it. */
   ended(agentId: string, n?: number): Promise<void>;
   transcript(agentId: string): Transcript;
   /** Texts of the steps of an agent, and the result of its closing call. */
@@ -89,11 +90,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const place = claudePlace({ url: claude.url, path: options.path ?? [codexFolder()], cwd: home.work, env: codexEnv });
   let session = openClaude(place, options);
   let turns = 0;
-
-  const turnOver = async () => {
-    turns += 1;
-    await session.result(turns);
-  };
+  const resultCount = () => session.messages.filter((one) => one.type === 'result').length;
   const resultsOf = (tool: string) => session.toolResults(tool).filter((result) => result.parent === null);
 
   const world: World = {
@@ -105,9 +102,21 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       return session;
     },
     async play(steps) {
-      claude.main(steps);
-      session.say('go');
-      await turnOver();
+      // Claude Code takes turns of its own between ours, to tell its model of agents that ended: ours has a mark.
+      const mark = `go ${++turns}`;
+      const left = [...steps];
+      let before = -1;
+      claude.main((request) => {
+        const step = request.text.includes(mark) ? left.shift() : undefined;
+        if (left.length === 0 && before < 0) before = resultCount();
+        if (step === undefined) return says(DEFAULT_REPLY);
+        return typeof step === 'function' ? step(request) : step;
+      });
+      session.say(mark);
+      await until(`the end of turn "${mark}"`, () => before >= 0 && resultCount() > before, {
+        within: 50_000,
+        detail: () => session.debugLog().split('\n').slice(-20).join('\n'),
+      });
     },
     async runAgent(prompt, agentOptions = {}) {
       const [run] = await world.runAgents([prompt], agentOptions);
@@ -153,15 +162,6 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         () => session.notifications().filter((one) => one.agent === agentId).length >= n,
         { within: 40_000 },
       );
-      // Claude Code tells its model in a turn of its own.
-      await until(
-        'the turn of the notification',
-        () => session.messages.filter((one) => one.type === 'result').length > turns,
-        {
-          within: 20_000,
-        },
-      );
-      turns = session.messages.filter((one) => one.type === 'result').length;
     },
     transcript: (agentId) => session.transcript(agentId),
     jobState: (agentId) =>
@@ -170,7 +170,6 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     jobIds: () => readdirSync(world.jobs),
     reopen(next = {}) {
       session = openClaude(place, { ...options, ...next });
-      turns = 0;
       return session;
     },
     async close() {

@@ -238,7 +238,7 @@ describe.each(['default', 'auto'] as const)('rule.failureSaysWhy in %s mode', (m
       never.open();
       world.codex.script((request) => turn(say(request.userTexts.join(' / '))));
       await world.callTool(sendMessage(run.agentId, 'go on'));
-      await world.ended(run.agentId);
+      await world.ended(run.agentId, 2);
       expect(await lastOf(world, run.agentId, 'to be killed / go on')).toContain('to be killed / go on');
     });
 
