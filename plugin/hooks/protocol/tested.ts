@@ -1,4 +1,4 @@
-/** The one table of what Verbatim was tested with: `verbatim doctor` and the notices compare against it. */
+/** The one table of what Verbatim was tested with: `verbatim doctor`, the mod's notice and the sidecar's compare against it. */
 
 export type TestedRange = {
   /** The oldest and the newest version that the tests ran with, both inclusive. */
