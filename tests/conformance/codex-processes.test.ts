@@ -94,7 +94,7 @@ test('an app-server killed in mid-turn fails the turn as crashed, its orphans ar
   process.kill(server().pid, 'SIGKILL');
   const end = await run.end;
   expect(end).toMatchObject({
-    ending: { kind: 'failed', failure: { kind: 'crashed', message: expect.stringContaining('SIGKILL') } },
+    ending: { kind: 'failed', failure: { kind: 'crashed', message: 'codex app-server was killed (SIGKILL).' } },
     survivors: [],
   });
   expect([daemon, command].filter(isAlive)).toEqual([]);

@@ -315,7 +315,9 @@ export class CodexServer {
 
   #endedText(exit: ChildExit): string {
     if (exit.fault) return `Codex (${this.options.program}) failed: ${exit.fault.message}`;
-    const how = exit.signal ? `was killed (${exit.signal})` : `ended with exit code ${exit.code}`;
+    // Killed from outside, it had no say in it: what it wrote before is about something else.
+    if (exit.signal === 'SIGKILL' || exit.signal === 'SIGTERM') return `codex app-server was killed (${exit.signal}).`;
+    const how = exit.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
     return `codex app-server ${how}.${this.#tail()}`;
   }
 
