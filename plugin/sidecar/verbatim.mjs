@@ -2973,7 +2973,8 @@ var CodexServer = class _CodexServer {
   }
   #endedText(exit) {
     if (exit.fault) return `Codex (${this.options.program}) failed: ${exit.fault.message}`;
-    const how = exit.signal ? `was killed (${exit.signal})` : `ended with exit code ${exit.code}`;
+    if (exit.signal === "SIGKILL" || exit.signal === "SIGTERM") return `codex app-server was killed (${exit.signal}).`;
+    const how = exit.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
     return `codex app-server ${how}.${this.#tail()}`;
   }
   #tail() {
@@ -4585,12 +4586,13 @@ import { join as join12 } from "node:path";
 // sidecar/src/job/answers.ts
 import { createHash as createHash2 } from "node:crypto";
 import { join as join8 } from "node:path";
+var LONE_SURROGATE = new RegExp("\\p{Surrogate}", "u");
 function answerFile(folder, turn) {
   return join8(folder, "answers", String(turn));
 }
 async function storeAnswer(folder, turn, text2) {
   const bytes = Buffer.from(text2, "utf8");
-  if (bytes.toString("utf8") !== text2) {
+  if (LONE_SURROGATE.test(text2)) {
     await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text2), "utf8"));
   }
   await writeAtomicLarge(answerFile(folder, turn), bytes);
@@ -6080,7 +6082,7 @@ function openLifeline(leaseMs, now, end) {
 
 // sidecar/src/server/serve.ts
 var DEFAULT_LEASE_MS = 6e5;
-var END_LIMIT_MS = 3e4;
+var END_LIMIT_MS = 25e3;
 async function serve(options = {}) {
   keepHeapSmall();
   const { env } = process;
@@ -6125,14 +6127,15 @@ async function serve(options = {}) {
   log("info", "the sidecar is up", { version: VERSION, pid: process.pid, parent: process.ppid, node: process.version });
   const reason = await ended;
   log("info", "the sidecar is ending", { reason });
+  const sweep = () => killAll(() => carrying(SIDECAR_VARIABLE, [sidecar]));
   setTimeout(() => {
-    log("error", "ending took too long; the process ends as it is");
-    process.exit(1);
+    log("error", "ending took too long; what is left is killed");
+    void sweep().finally(() => process.exit(1));
   }, END_LIMIT_MS).unref();
   closing.abort();
   remove2();
   server.close();
-  const survivors = [...await jobs2.close(), ...await harnesses.close()];
+  const survivors = [.../* @__PURE__ */ new Set([...await jobs2.close(), ...await harnesses.close(), ...await sweep()])];
   server.closeAllConnections();
   lifeline?.cut();
   if (survivors.length > 0) log("error", "processes outlived the sidecar", { survivors });
@@ -6378,7 +6381,7 @@ function noAnswer(job, turn) {
 import { execFile as execFile2 } from "node:child_process";
 import { promisify as promisify2 } from "node:util";
 
-// sidecar/src/harness/tested.ts
+// plugin/hooks/protocol/tested.ts
 var TESTED = {
   codex: { from: "0.171.0", to: "0.171.0" },
   claude_code: { from: "2.1.332", to: "2.1.332" }

@@ -5,6 +5,8 @@ import type { AnswerPage } from '../../../plugin/hooks/protocol/api.js';
 import type { AnswerRecord } from '../../../plugin/hooks/protocol/outcome.js';
 import { codeOf, readPrivate, writeAtomicLarge } from './private-files.js';
 
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /** The file that holds the bytes of a turn's answer. */
 export function answerFile(folder: string, turn: number): string {
   return join(folder, 'answers', String(turn));
@@ -14,7 +16,7 @@ export function answerFile(folder: string, turn: number): string {
 export async function storeAnswer(folder: string, turn: number, text: string): Promise<AnswerRecord> {
   const bytes = Buffer.from(text, 'utf8');
   // A lone surrogate has no UTF-8 form: the file then holds U+FFFD for it, and the text stands beside it as JSON.
-  if (bytes.toString('utf8') !== text) {
+  if (LONE_SURROGATE.test(text)) {
     await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text), 'utf8'));
   }
   await writeAtomicLarge(answerFile(folder, turn), bytes);

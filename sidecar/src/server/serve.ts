@@ -9,8 +9,10 @@ import { reap, recordSidecar } from '../job/reaper.js';
 import { applyRetention, RETENTION } from '../job/retention.js';
 import { logsFolder, stateFolder } from '../job/state-folder.js';
 import { type Log, openLog } from '../log.js';
+import { SIDECAR_VARIABLE } from '../process/environment.js';
+import { killAll } from '../process/ladder.js';
 import { mask } from '../process/secrets.js';
-import type { ProcessIdentity } from '../process/table.js';
+import { carrying, type ProcessIdentity } from '../process/table.js';
 import { VERSION } from '../version.js';
 import { listen } from './address.js';
 import { keepHeapSmall } from './heap.js';
@@ -21,7 +23,7 @@ import { mintToken } from './token.js';
 /** Milliseconds without a request after which the sidecar ends: the mod renews far more often. */
 export const DEFAULT_LEASE_MS = 600_000;
 /** Longest that ending may take, in milliseconds: every step in it has a bound of its own, this is the last one. */
-const END_LIMIT_MS = 30_000;
+const END_LIMIT_MS = 25_000;
 
 export type ServeOptions = {
   readonly leaseMs?: number;
@@ -75,14 +77,16 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
 
   const reason = await ended;
   log('info', 'the sidecar is ending', { reason });
+  // Whatever a harness or a job missed carries this sidecar's id (Linux; elsewhere the harnesses' own ladders are all).
+  const sweep = () => killAll(() => carrying(SIDECAR_VARIABLE, [sidecar]));
   setTimeout(() => {
-    log('error', 'ending took too long; the process ends as it is');
-    process.exit(1);
+    log('error', 'ending took too long; what is left is killed');
+    void sweep().finally(() => process.exit(1));
   }, END_LIMIT_MS).unref();
   closing.abort();
   remove();
   server.close();
-  const survivors = [...(await jobs.close()), ...(await harnesses.close())];
+  const survivors = [...new Set([...(await jobs.close()), ...(await harnesses.close()), ...(await sweep())])];
   server.closeAllConnections();
   lifeline?.cut();
   if (survivors.length > 0) log('error', 'processes outlived the sidecar', { survivors });
