@@ -201,6 +201,14 @@ export function agentOfCall(session: ClaudeSession, call: string): string | unde
   return started === undefined ? undefined : String(started.task_id);
 }
 
+/** The agent that was started with this prompt, now or to come, whoever started it. */
+export function agentOfTask(session: ClaudeSession, prompt: string): Promise<string> {
+  return until(`an agent for "${prompt.slice(0, 80)}"`, () => {
+    const started = session.messages.find((one) => one.subtype === 'task_started' && one.prompt === prompt);
+    return started && String(started.task_id);
+  });
+}
+
 /** How a run ended: by its last step's one block. */
 export function endingOf(transcript: Transcript): Ending {
   const [block, ...more] = transcript.steps.at(-1)?.blocks ?? [];

@@ -6,7 +6,15 @@ import { agent, blocks, calls, lets, says, sendMessage } from '../../testing/fak
 import { comment, type ModelRequest, say, shell, turn, usage } from '../../testing/fake-responses.js';
 import type { Transcript } from '../../testing/transcript.js';
 import { until } from '../../testing/wait.js';
-import { AGENT_TYPE, type AgentRun, endingOf, lastWords, openWorld, type World } from '../../testing/world.js';
+import {
+  AGENT_TYPE,
+  type AgentRun,
+  agentOfTask,
+  endingOf,
+  lastWords,
+  openWorld,
+  type World,
+} from '../../testing/world.js';
 
 const SENTENCE =
   'Your final report is delivered through SubagentHandback: when your work is complete, call SubagentHandback({message: <your full report>}).';
@@ -144,7 +152,7 @@ describe('rule.handbackWhereAsked', () => {
         : calls({ name: 'SubagentHandback', input: { message: 'the outer report' } }),
     );
     await world.play([calls(agent('general-purpose', 'the outer task', { background: false })), says('ok')]);
-    const inner = agentFor('the inner task');
+    const inner = await agentOfTask(world.session, 'the inner task');
     await untilLast(inner, '\n  <b>"the inner task"</b>\t&amp;\n', 'handback');
     expect(world.claude.requests.filter((request) => request.agent === inner)).toHaveLength(0);
 
@@ -262,10 +270,4 @@ async function untilLast(agentId: string, text: string, how: 'plain' | 'handback
     const transcript = world.transcript(agentId);
     return lastWords(transcript) === text && endingOf(transcript) === how;
   });
-}
-
-/** The agent that was started with this task, whoever started it. */
-function agentFor(task: string): string {
-  const started = world.session.messages.find((one) => one.subtype === 'task_started' && one.prompt === task);
-  return String(started?.task_id);
 }

@@ -4,7 +4,7 @@
 
 import { cut, foreign } from '../notes/foreign.js';
 import { tokensLine } from '../notes/tokens.js';
-import type { Action, JobEvent } from '../protocol/event.js';
+import type { Action, FileChange, JobEvent } from '../protocol/event.js';
 import type { ToolName } from './tools.js';
 
 export type ToolCall = { readonly tool: ToolName; readonly input: Readonly<Record<string, unknown>> };
@@ -19,6 +19,8 @@ export type Step =
 
 /** Text of one step past this is cut: an agent whose context refills too fast is killed by the engine. */
 const STEP_TEXT_LIMIT = 30_000;
+/** Changed files that one step names; past that a count. */
+const STEP_FILES = 200;
 
 /** The step that shows an event, or undefined for one that shows with another (a completed action with its start). */
 export function stepOf(job: string, event: JobEvent): Step | undefined {
@@ -84,8 +86,21 @@ function actionCall(action: Action, at: { job: string; seq: number }): ToolCall 
     case 'command':
       return { tool: 'command', input: { command: action.command, cwd: action.cwd, ...at } };
     case 'edit':
-      return { tool: 'edit', input: { changes: action.changes, ...at } };
+      return { tool: 'edit', input: { ...shownChanges(action.changes), ...at } };
     case 'other':
       return { tool: 'tool', input: { name: action.name, input: action.input, ...at } };
   }
+}
+
+/** The changes of an edit within a step's bounds: every file by its name, the diffs as far as they fit. */
+function shownChanges(all: readonly FileChange[]): { changes: FileChange[]; moreFiles?: number } {
+  let left = STEP_TEXT_LIMIT;
+  const changes = all.slice(0, STEP_FILES).map((change) => {
+    const diff = change.diff.length <= left ? change.diff : left < 2 ? '' : cut(change.diff, left);
+    left -= diff.length;
+    // What `cut` leaves out, its mark not counted.
+    const omitted = change.omitted + change.diff.length - (diff === change.diff ? diff : diff.slice(0, -1)).length;
+    return { ...change, diff, omitted };
+  });
+  return all.length > STEP_FILES ? { changes, moreFiles: all.length - STEP_FILES } : { changes };
 }
