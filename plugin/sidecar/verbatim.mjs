@@ -4569,8 +4569,8 @@ async function isFolder2(path) {
 // sidecar/src/job/job-id.ts
 import { createHash } from "node:crypto";
 var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-function jobIdOf(session, agent) {
-  const digest2 = createHash("sha256").update(`${session}\0${agent}`, "utf8").digest();
+function jobIdOf(state, session, agent) {
+  const digest2 = createHash("sha256").update(`${state}\0${session}\0${agent}`, "utf8").digest();
   let id = "j";
   for (const byte of digest2.subarray(0, 20)) id += ALPHABET[byte & 31];
   return id;
@@ -5262,7 +5262,7 @@ var Jobs = class {
    * once: the harness's thread is opened afterwards, and what goes wrong there is a failed turn.
    */
   create(body) {
-    const id = jobIdOf(body.session, body.agent);
+    const id = jobIdOf(this.ports.place.state, body.session, body.agent);
     const found = this.find(id);
     const job = found ?? this.#make(id, body);
     void job.send(body.message, body.mode);

@@ -32,7 +32,7 @@ export class Jobs {
    * once: the harness's thread is opened afterwards, and what goes wrong there is a failed turn.
    */
   create(body: CreateJob): { readonly job: JobView; readonly isNew: boolean } {
-    const id = jobIdOf(body.session, body.agent);
+    const id = jobIdOf(this.ports.place.state, body.session, body.agent);
     const found = this.find(id);
     const job = found ?? this.#make(id, body);
     // What becomes of the message shows in the events; that it was kept is known once this returns.
