@@ -194,7 +194,7 @@ async function memory(): Promise<void> {
           },
         });
         await sidecar.follow(created.body.job.id, (events) => events.at(-1)?.kind === 'turn_ended');
-        await sidecar.request('GET', `/v1/jobs/${created.body.job.id}/answers/1`);
+        await sidecar.answer(created.body.job.id);
         after.push(megabytes(sidecar.handshake.pid));
         progress(`memory, ${name}`)(one + 1, 10);
       }

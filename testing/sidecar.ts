@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EventsPage, Handshake, JobView } from '../plugin/hooks/protocol/api.js';
+import type { AnswerPage, EventsPage, Handshake, JobView } from '../plugin/hooks/protocol/api.js';
 import type { JobEvent } from '../plugin/hooks/protocol/event.js';
 import { buildBundle } from '../scripts/sidecar-bundle.js';
 import { type ProcessInfo, processOf } from './processes.js';
@@ -35,6 +35,8 @@ export type Sidecar = {
   /** All that was written to stdout so far. */
   output(): string;
   request<T = unknown>(method: string, path: string, options?: RequestOptions): Promise<ApiReply<T>>;
+  /** A turn's answer, its pages put together. */
+  answer(job: string, turn?: number): Promise<string>;
   /** Follows a job's events by long polls until `isEnough`, from the first one on. */
   follow(job: string, isEnough: (events: readonly JobEvent[], job: JobView) => boolean): Promise<JobEvent[]>;
 };
@@ -102,6 +104,16 @@ export async function startSidecar({ folders, env = {}, hasParent = false, comma
     folders,
     output: () => output,
     request,
+    async answer(job, turn = 1) {
+      let text = '';
+      for (let from = 0; ; ) {
+        const { status, body } = await request<AnswerPage>('GET', `/v1/jobs/${job}/answers/${turn}?from=${from}`);
+        if (status !== 200) throw new Error(`the answer of ${job} was refused (${status}): ${JSON.stringify(body)}`);
+        text += body.text;
+        if (body.next === null) return text;
+        from = body.next;
+      }
+    },
     async follow(job, isEnough) {
       const events: JobEvent[] = [];
       for (;;) {

@@ -133,6 +133,7 @@ var JOB_ID = /^j[a-z2-7]{20}$/;
 var MESSAGE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 var BODY_LIMIT = 8 * 1024 * 1024;
 var POLL_LIMIT_MS = 2e4;
+var ANSWER_PAGE = 6e5;
 
 // sidecar/src/version.ts
 var VERSION = "0.1.0";
@@ -4267,8 +4268,9 @@ var Job = class {
     if (this.#fault !== null && this.#journal.lastSeq <= after) throw this.#fault;
     return { events: this.#isClosed ? [] : this.#journal.eventsAfter(after), job: this.view() };
   }
-  answer(turn) {
-    return this.#journal.readAnswer(turn);
+  /** The page of a turn's answer that begins at UTF-16 unit `from`. */
+  answer(turn, from = 0) {
+    return this.#journal.readAnswer(turn, from);
   }
   deliver(delivery) {
     this.#journal.deliver(delivery);
@@ -4601,12 +4603,19 @@ async function storeAnswer(folder, turn, text2) {
 function readAnswerBytes(folder, turn) {
   return readIfThere(answerFile(folder, turn));
 }
-function readAnswer(folder, turn) {
+function readAnswer(folder, turn, from = 0) {
   const bytes = readAnswerBytes(folder, turn);
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
   const text2 = json === null ? bytes.toString("utf8") : JSON.parse(json.toString("utf8"));
-  return { turn, text: text2, bytes: bytes.length, sha256: sha256Of(bytes) };
+  const end = from + ANSWER_PAGE;
+  return {
+    turn,
+    text: text2.slice(from, end),
+    next: end < text2.length ? end : null,
+    bytes: bytes.length,
+    sha256: sha256Of(bytes)
+  };
 }
 function answerRecord(folder, turn) {
   const bytes = readAnswerBytes(folder, turn);
@@ -4627,12 +4636,82 @@ function sha256Of(bytes) {
   return createHash2("sha256").update(bytes).digest("hex");
 }
 
+// sidecar/src/job/bounded-event.ts
+var EVENT_LIMIT = 2e5;
+function boundedEvent(body) {
+  switch (body.kind) {
+    case "message":
+    case "reasoning":
+    case "warning":
+      return { ...body, text: bounded(body.text, EVENT_LIMIT) };
+    case "retry":
+      return { ...body, reason: bounded(body.reason, EVENT_LIMIT) };
+    case "approval":
+      return {
+        ...body,
+        subject: bounded(body.subject, EVENT_LIMIT / 2),
+        reason: bounded(body.reason, EVENT_LIMIT / 2)
+      };
+    case "plan": {
+      const share = Math.floor(EVENT_LIMIT / 2 / Math.max(1, body.steps.length));
+      return {
+        ...body,
+        explanation: bounded(body.explanation, EVENT_LIMIT / 2),
+        steps: body.steps.map((one) => ({ ...one, step: bounded(one.step, share) }))
+      };
+    }
+    case "action_started":
+      return { ...body, action: boundedAction(body.action) };
+    case "action_completed":
+      return {
+        ...body,
+        action: boundedAction(body.action),
+        result: { ...body.result, output: bounded(body.result.output, EVENT_LIMIT) }
+      };
+    case "turn_ended":
+      return { ...body, ...boundedEnd(body) };
+    case "turn_started":
+    case "steered":
+      return body;
+  }
+}
+function boundedAction(action) {
+  switch (action.tool) {
+    case "command":
+      return { ...action, command: bounded(action.command, EVENT_LIMIT) };
+    case "edit": {
+      const share = Math.floor(EVENT_LIMIT / Math.max(1, action.changes.length));
+      return { ...action, changes: action.changes.map((change) => boundedChange(change, share)) };
+    }
+    case "other":
+      return { ...action, name: bounded(action.name, 1e3), input: bounded(action.input, EVENT_LIMIT) };
+  }
+}
+function boundedChange(change, limit) {
+  const diff = bounded(change.diff, limit);
+  return diff === change.diff ? change : { ...change, diff, omitted: change.omitted + change.diff.length - limit };
+}
+function boundedEnd(body) {
+  const filesChanged = body.filesChanged.slice(0, 1e3);
+  if (body.outcome.kind !== "failed") return { filesChanged };
+  const share = Math.floor(EVENT_LIMIT / Math.max(1, body.outcome.partial.length));
+  const partial2 = body.outcome.partial.map((text2) => bounded(text2, share));
+  return { filesChanged, outcome: { ...body.outcome, partial: partial2 } };
+}
+function bounded(text2, limit) {
+  if (text2.length <= limit) return text2;
+  const last = text2.charCodeAt(limit - 1);
+  const end = last >= 55296 && last <= 56319 ? limit - 1 : limit;
+  return `${text2.slice(0, end)}
+[… ${text2.length - end} characters left out …]`;
+}
+
 // sidecar/src/job/event-log.ts
 import { closeSync as closeSync2, constants as constants3, fstatSync as fstatSync2, ftruncateSync, readSync, writeSync } from "node:fs";
 import { dirname as dirname4, join as join9 } from "node:path";
 var KEPT_EVENTS = 32;
 var KEPT_CHARACTERS = 512 * 1024;
-var PAGE_BYTES = 4 * 1024 * 1024;
+var PAGE_BYTES = 1024 * 1024;
 var PAGE_EVENTS = 500;
 var EventLog = class _EventLog {
   #descriptor;
@@ -5152,7 +5231,7 @@ var Journal = class _Journal {
   /** Appends an event, masked, under the next number. */
   append(turn, body) {
     const event = {
-      ...maskEvent(body, this.place.mask),
+      ...maskEvent(boundedEvent(body), this.place.mask),
       seq: this.#log.lastSeq + 1,
       turn,
       at: this.place.now()
@@ -5166,8 +5245,8 @@ var Journal = class _Journal {
   async storeAnswer(turn, text2) {
     return await storeAnswer(this.folder, turn, text2);
   }
-  readAnswer(turn) {
-    return readAnswer(this.folder, turn);
+  readAnswer(turn, from = 0) {
+    return readAnswer(this.folder, turn, from);
   }
   /** Notes how a run was delivered. The same again changes nothing; something else for one run is a conflict. */
   deliver(delivery) {
@@ -5911,8 +5990,10 @@ function events(job) {
   };
 }
 function answer(job, turn) {
-  return async () => {
-    const page = /^[1-9]\d{0,8}$/.test(turn) ? job.answer(Number(turn)) : null;
+  return async ({ query }) => {
+    onlyQuery(query, ["from"]);
+    const from = queryCount(query, "from", Number.MAX_SAFE_INTEGER, 0);
+    const page = /^[1-9]\d{0,8}$/.test(turn) ? job.answer(Number(turn), from) : null;
     if (page === null) throw new Refusal("not_found", `turn ${turn.slice(0, 20)} of job ${job.id} has no answer`);
     return { status: 200, body: page };
   };

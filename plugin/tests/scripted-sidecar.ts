@@ -68,9 +68,11 @@ export class ScriptedSidecar {
       }
       case 'answers': {
         const text = this.answers.get(Number(turn));
-        return text === undefined
-          ? error(404, 'not_found', 'no answer')
-          : ok({ turn: Number(turn), text, bytes: 0, sha256: '' });
+        if (text === undefined) return error(404, 'not_found', 'no answer');
+        // Pages as small as can be, so that every text is put together from several, its surrogate pairs split.
+        const from = Number(searchParams.get('from'));
+        const next = from + 3 < text.length ? from + 3 : null;
+        return ok({ turn: Number(turn), text: text.slice(from, from + 3), next, bytes: 0, sha256: '' });
       }
       default:
         return ok({ job: this.#view() });

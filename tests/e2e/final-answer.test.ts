@@ -13,6 +13,8 @@ const NAMES = Object.keys(HARD_TEXTS);
 const LARGE: Readonly<Record<string, string>> = {
   '200 KB': large(200_000),
   '2 MB': large(2_000_000),
+  // Six bytes a character in JSON: more than Claude Code takes in one response of the sidecar (4 MiB).
+  '800 KB of control characters': '\u0001'.repeat(800_000),
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AnswerPage, Disposition, JobView, PermissionMode } from '../../plugin/hooks/protocol/api.js';
+import type { Disposition, JobView, PermissionMode } from '../../plugin/hooks/protocol/api.js';
 import type { JobEvent } from '../../plugin/hooks/protocol/event.js';
 import { type CodexHome, codexHome } from '../../testing/codex-home.js';
 import { CODEX } from '../../testing/codex-kit.js';
@@ -60,8 +60,7 @@ const send = (sidecar: Sidecar, job: string, id: string, text: string) =>
     body: { message: { id, text }, mode: 'bypassPermissions' },
   });
 
-const answerOf = async (sidecar: Sidecar, job: string, number = 1): Promise<string> =>
-  (await sidecar.request<AnswerPage>('GET', `/v1/jobs/${job}/answers/${number}`)).body.text;
+const answerOf = (sidecar: Sidecar, job: string, number = 1): Promise<string> => sidecar.answer(job, number);
 
 /** A turn whose command runs until something ends it; answers every process below the sidecar. */
 async function longCommand(sidecar: Sidecar): Promise<{ job: string; processes: readonly ProcessInfo[] }> {

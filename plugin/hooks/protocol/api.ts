@@ -80,10 +80,21 @@ export type StopJob = { readonly reason: 'stopped' | 'session_ended' };
  */
 export type EventsPage = { readonly events: readonly JobEvent[]; readonly job: JobView };
 
-/** `GET /v1/jobs/:id/answers/:turn` → 200: the answer whole. */
+/**
+ * Characters (UTF-16 units) of an answer in one page. `$.http.fetch` refuses a response over 4,194,304 bytes and a
+ * request over as many characters (measured on 2.1.332), and JSON may need six for one: a NUL is `\\u0000`.
+ */
+export const ANSWER_PAGE = 600_000;
+/** Largest request body that the mod can send, in characters. */
+export const REQUEST_LIMIT = 4_194_304;
+
+/** `GET /v1/jobs/:id/answers/:turn?from=<unit>` → 200: the answer from unit `from` on, at most ANSWER_PAGE of it. */
 export type AnswerPage = {
   readonly turn: number;
   readonly text: string;
+  /** Where the next page begins, in UTF-16 units; null when this is the last. */
+  readonly next: number | null;
+  /** Of the answer whole. */
   readonly bytes: number;
   readonly sha256: string;
 };

@@ -26,8 +26,17 @@ export function eventsAfter(host: Host, job: string, after: number, waitMs: numb
   return ask(host, { method: 'GET', path: `/v1/jobs/${job}/events?after=${after}&wait=${waitMs}` });
 }
 
-export function answerOf(host: Host, job: string, turn: number): Promise<Reply<AnswerPage>> {
-  return ask(host, { method: 'GET', path: `/v1/jobs/${job}/answers/${turn}` });
+/** The answer of a turn, whole, page by page. */
+export async function answerOf(host: Host, job: string, turn: number): Promise<Reply<string>> {
+  let text = '';
+  let from = 0;
+  for (;;) {
+    const page = await ask<AnswerPage>(host, { method: 'GET', path: `/v1/jobs/${job}/answers/${turn}?from=${from}` });
+    if (page.kind === 'failed') return page;
+    text += page.body.text;
+    if (page.body.next === null) return { kind: 'ok', body: text };
+    from = page.body.next;
+  }
 }
 
 async function ask<T>(host: Host, request: ApiRequest): Promise<Reply<T>> {

@@ -249,12 +249,12 @@ async function settle(host: Host, harness: string, run: Run, ended: TurnEnded, j
   if (page.body.job.status === 'running' || page.body.events.length > 0) {
     run.ended = undefined;
     const answer = outcome.kind === 'completed' ? await answerOf(host, job, ended.turn) : undefined;
-    return answer?.kind === 'ok' ? supersededStep(job, ended.seq, answer.body.text) : undefined;
+    return answer?.kind === 'ok' ? supersededStep(job, ended.seq, answer.body) : undefined;
   }
   switch (outcome.kind) {
     case 'completed': {
       const answer = await answerOf(host, job, ended.turn);
-      return lastWords(run, answer.kind === 'ok' ? answer.body.text : failureText(harness, answer.failure, []));
+      return lastWords(run, answer.kind === 'ok' ? answer.body : failureText(harness, answer.failure, []));
     }
     case 'empty':
       return lastWords(run, emptyNote(harness));

@@ -2,7 +2,7 @@
  * The link to the sidecar: started at the first request, found again by its handshake, started anew
  * when it is gone. One a module; requests go out by the ports of whoever asks.
  */
-import { type ApiError, type Handshake, PROTOCOL } from '../protocol/api.js';
+import { type ApiError, type Handshake, PROTOCOL, REQUEST_LIMIT } from '../protocol/api.js';
 import type { ApiRequest } from './host.js';
 
 export type SidecarPorts = {
@@ -113,12 +113,17 @@ async function adopt(ports: SidecarPorts): Promise<Start | undefined> {
 }
 
 async function ask(fetch: Fetch, handshake: Handshake, request: ApiRequest): Promise<ApiReply> {
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  if (body !== undefined && body.length > REQUEST_LIMIT) {
+    const message = `the message has ${body.length} characters in its JSON form, and Claude Code hands on at most ${REQUEST_LIMIT}`;
+    return { kind: 'refused', status: 413, error: { code: 'too_large', message } };
+  }
   const port = handshake.port === undefined ? '' : `:${handshake.port}`;
   try {
     const reply = await fetch(`http://127.0.0.1${port}${request.path}`, {
       method: request.method,
       headers: { authorization: `Bearer ${handshake.token}`, 'content-type': 'application/json' },
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(body === undefined ? {} : { body }),
       ...(handshake.socket === undefined ? {} : { socketPath: handshake.socket }),
     });
     return replyOf(reply);

@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
+import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
 import type { Detection } from '../harness/contract.js';
 import { Harnesses } from '../harness/registry.js';
-import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
 import { ownIdentity, sidecarId } from '../job/owner.js';
 import { stateFolder } from '../job/state-folder.js';
 import { resolveProgram } from '../process/resolve.js';

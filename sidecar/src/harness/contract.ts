@@ -4,9 +4,10 @@
  * A job drives a `HarnessThread` turn by turn and knows nothing else of the program behind it; nothing
  * of a harness's quirks leaves its folder.
  */
+
+import type { HarnessName } from '../../../plugin/hooks/protocol/api.js';
 import type { EventBody } from '../../../plugin/hooks/protocol/event.js';
 import type { Failure, TurnTokens } from '../../../plugin/hooks/protocol/outcome.js';
-import type { HarnessName } from '../../../plugin/hooks/protocol/api.js';
 
 /** What Claude Code's mode lets the harness do: `../job/access.ts` derives it, the harness maps it to its own sandbox. */
 export type Access =
@@ -16,7 +17,12 @@ export type Access =
   | { readonly level: 'full' };
 
 export type Detection =
-  | { readonly kind: 'found'; readonly version: string; readonly program: string; readonly signedIn: 'yes' | 'no' | 'unknown' }
+  | {
+      readonly kind: 'found';
+      readonly version: string;
+      readonly program: string;
+      readonly signedIn: 'yes' | 'no' | 'unknown';
+    }
   /** `lookedFor` says what was looked for and where; `install` is the command that installs it. */
   | { readonly kind: 'missing'; readonly lookedFor: string; readonly install: string };
 

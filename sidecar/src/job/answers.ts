@@ -1,7 +1,7 @@
 /** A turn's answer on disk: exactly its UTF-8 bytes, there whole before anyone hears that the turn has ended. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { AnswerPage } from '../../../plugin/hooks/protocol/api.js';
+import { ANSWER_PAGE, type AnswerPage } from '../../../plugin/hooks/protocol/api.js';
 import type { AnswerRecord } from '../../../plugin/hooks/protocol/outcome.js';
 import { codeOf, readPrivate, writeAtomicLarge } from './private-files.js';
 
@@ -28,12 +28,20 @@ export function readAnswerBytes(folder: string, turn: number): Buffer | null {
   return readIfThere(answerFile(folder, turn));
 }
 
-export function readAnswer(folder: string, turn: number): AnswerPage | null {
+/** The page of a turn's answer that begins at UTF-16 unit `from`; null where that turn has no answer. */
+export function readAnswer(folder: string, turn: number, from = 0): AnswerPage | null {
   const bytes = readAnswerBytes(folder, turn);
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
   const text = json === null ? bytes.toString('utf8') : (JSON.parse(json.toString('utf8')) as string);
-  return { turn, text, bytes: bytes.length, sha256: sha256Of(bytes) };
+  const end = from + ANSWER_PAGE;
+  return {
+    turn,
+    text: text.slice(from, end),
+    next: end < text.length ? end : null,
+    bytes: bytes.length,
+    sha256: sha256Of(bytes),
+  };
 }
 
 /** What `storeAnswer` answered for an answer that is there; null where there is none. */

@@ -13,7 +13,7 @@ import { openPrivate } from './private-files.js';
 const KEPT_EVENTS = 32;
 const KEPT_CHARACTERS = 512 * 1024;
 /** Most that one page holds, in bytes of journal lines; at least one event always goes. */
-const PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 500;
 
 type Kept = { readonly seq: number; readonly line: string };

@@ -162,8 +162,9 @@ export class Job {
     return { events: this.#isClosed ? [] : this.#journal.eventsAfter(after), job: this.view() };
   }
 
-  answer(turn: number): AnswerPage | null {
-    return this.#journal.readAnswer(turn);
+  /** The page of a turn's answer that begins at UTF-16 unit `from`. */
+  answer(turn: number, from = 0): AnswerPage | null {
+    return this.#journal.readAnswer(turn, from);
   }
 
   deliver(delivery: Delivery): void {

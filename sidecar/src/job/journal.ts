@@ -12,6 +12,7 @@ import type { AnswerRecord, Outcome } from '../../../plugin/hooks/protocol/outco
 import type { ProcessIdentity } from '../process/table.js';
 import { rememberedAfter } from './access.js';
 import { answerRecord, readAnswer, storeAnswer } from './answers.js';
+import { boundedEvent } from './bounded-event.js';
 import { EventLog } from './event-log.js';
 import { type Mask, maskEvent } from './mask-event.js';
 import { letJobGo, takeJob } from './owner.js';
@@ -151,7 +152,7 @@ export class Journal {
   /** Appends an event, masked, under the next number. */
   append(turn: number, body: EventBody): JobEvent {
     const event: JobEvent = {
-      ...maskEvent(body, this.place.mask),
+      ...maskEvent(boundedEvent(body), this.place.mask),
       seq: this.#log.lastSeq + 1,
       turn,
       at: this.place.now(),
@@ -168,8 +169,8 @@ export class Journal {
     return await storeAnswer(this.folder, turn, text);
   }
 
-  readAnswer(turn: number): AnswerPage | null {
-    return readAnswer(this.folder, turn);
+  readAnswer(turn: number, from = 0): AnswerPage | null {
+    return readAnswer(this.folder, turn, from);
   }
 
   /** Notes how a run was delivered. The same again changes nothing; something else for one run is a conflict. */

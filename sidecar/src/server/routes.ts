@@ -129,8 +129,10 @@ function events(job: Job): Handler {
 }
 
 function answer(job: Job, turn: string): Handler {
-  return async () => {
-    const page = /^[1-9]\d{0,8}$/.test(turn) ? job.answer(Number(turn)) : null;
+  return async ({ query }) => {
+    onlyQuery(query, ['from']);
+    const from = queryCount(query, 'from', Number.MAX_SAFE_INTEGER, 0);
+    const page = /^[1-9]\d{0,8}$/.test(turn) ? job.answer(Number(turn), from) : null;
     if (page === null) throw new Refusal('not_found', `turn ${turn.slice(0, 20)} of job ${job.id} has no answer`);
     return { status: 200, body: page };
   };

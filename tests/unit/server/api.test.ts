@@ -226,8 +226,18 @@ describe('a job', () => {
     const text = `${randomBytes(1024 * 1024).toString('hex')}\u2028\0`;
     const { id } = await makeJob(`say ${text}`);
     await sidecar.follow(id, isOver);
-    const { body } = await sidecar.request<{ text: string }>('GET', `/v1/jobs/${id}/answers/1`);
-    expect(body.text === text).toBe(true);
+    expect((await sidecar.answer(id)) === text).toBe(true);
+  });
+
+  it('gives an answer in pages that each fit what Claude Code takes, whatever its characters', async () => {
+    const text = `${'\u0001'.repeat(700_001)}${'👩‍👩‍👧'.repeat(100_000)}`;
+    const { id } = await makeJob(`say ${text}`);
+    await sidecar.follow(id, isOver);
+    expect((await sidecar.answer(id)) === text).toBe(true);
+    const { body } = await sidecar.request('GET', `/v1/jobs/${id}/answers/1`);
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(4 * 1024 * 1024);
+    expect((await sidecar.request('GET', `/v1/jobs/${id}/answers/1?from=x`)).status).toBe(400);
+    expect((await sidecar.request('GET', `/v1/jobs/${id}/answers/1?form=1`)).status).toBe(400);
   });
 
   it('takes messages, steers them, and knows one that it had', async () => {
