@@ -3,7 +3,9 @@
  *
  * In memory: for what depends on the moment at which something happens, not on a process.
  */
+
 import type { Failure } from '../plugin/hooks/protocol/outcome.js';
+import { TESTED } from '../plugin/hooks/protocol/tested.js';
 import {
   type Detection,
   type Harness,
@@ -34,7 +36,7 @@ export type ScriptedSteer = {
 
 export class ScriptedThread implements HarnessThread {
   readonly model = 'scripted-1';
-  readonly harnessVersion = '1.2.3';
+  harnessVersion: string = TESTED.codex.to;
   readonly turns: ScriptedTurn[] = [];
   readonly steers: ScriptedSteer[] = [];
   interrupts = 0;
@@ -90,7 +92,7 @@ export class ScriptedHarness implements Harness {
   onThread: (thread: ScriptedThread) => void = () => {};
 
   async detect(): Promise<Detection> {
-    return { kind: 'found', version: '1.2.3', program: '/scripted', signedIn: 'yes' };
+    return { kind: 'found', version: TESTED.codex.to, program: '/scripted', signedIn: 'yes' };
   }
 
   async open(request: OpenThread): Promise<HarnessThread> {

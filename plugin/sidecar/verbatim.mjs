@@ -162,11 +162,11 @@ var KEYS_OF = {
   google: ["GEMINI_API_KEY", "GOOGLE_API_KEY"]
 };
 function childEnvironment({ parent, keys, sidecar }) {
-  const foreign = new Set(
+  const foreign2 = new Set(
     Object.entries(KEYS_OF).filter(([owner]) => !keys.includes(owner)).flatMap(([, names]) => names)
   );
   const kept = Object.entries(parent).filter(
-    (entry) => entry[1] !== void 0 && !foreign.has(entry[0]) && !NEVER_INHERITED.some((name) => name.test(entry[0]))
+    (entry) => entry[1] !== void 0 && !foreign2.has(entry[0]) && !NEVER_INHERITED.some((name) => name.test(entry[0]))
   );
   return {
     ...Object.fromEntries(kept),
@@ -271,10 +271,10 @@ function kindOfStatus(status) {
   return "invalid_request";
 }
 function kindOfOther(message2) {
-  const cut = "stream disconnected before completion";
+  const cut2 = "stream disconnected before completion";
   if (message2.endsWith("Incomplete response returned, reason: content_filter")) return "policy";
-  if (message2.startsWith(`${cut}: idle timeout`)) return "stalled";
-  if (message2.startsWith(cut) || message2.startsWith("Incomplete response returned")) return "network";
+  if (message2.startsWith(`${cut2}: idle timeout`)) return "stalled";
+  if (message2.startsWith(cut2) || message2.startsWith("Incomplete response returned")) return "network";
   if (message2.startsWith("Missing environment variable")) return "sign_in";
   return isJson(message2) ? "invalid_request" : "unknown";
 }
@@ -4024,6 +4024,59 @@ function mayJoin(mode, turn) {
 // sidecar/src/job/job.ts
 import { stat } from "node:fs/promises";
 
+// plugin/hooks/protocol/tested.ts
+var TESTED = {
+  codex: { from: "0.171.0", to: "0.171.0" },
+  claude_code: { from: "2.1.332", to: "2.1.332" }
+};
+function compareToTested(version2, { from, to }) {
+  const parts = partsOf(version2);
+  if (parts === null) return "unknown";
+  if (order(parts, partsOf(from) ?? []) < 0) return "older";
+  if (order(parts, partsOf(to) ?? []) > 0) return "newer";
+  return "tested";
+}
+function partsOf(version2) {
+  const found = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version2.trim());
+  return found === null ? null : found.slice(1).map(Number);
+}
+function order(a, b) {
+  for (let index = 0; index < 3; index++) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+// plugin/hooks/notes/foreign.ts
+var FOREIGN_LIMIT = 600;
+var INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+function foreign(text2, limit = FOREIGN_LIMIT) {
+  const line = text2.replace(INVISIBLE, " ").replace(/ {2,}/g, " ").trim();
+  return cut(line, limit).replace(/[<>\]]/g, "\\$&");
+}
+function cut(text2, limit) {
+  if (text2.length <= limit) return text2;
+  const last = text2.charCodeAt(limit - 2);
+  const end = last >= 55296 && last <= 56319 ? limit - 2 : limit - 1;
+  return `${text2.slice(0, end)}…`;
+}
+
+// plugin/hooks/notes/drift.ts
+function driftNotice(program, version2, range) {
+  const verdict = compareToTested(version2, range);
+  const tested = range.from === range.to ? range.from : `${range.from} to ${range.to}`;
+  switch (verdict) {
+    case "tested":
+      return void 0;
+    case "older":
+    case "newer":
+      return `${program} ${foreign(version2)} is ${verdict} than what Verbatim was tested with (${tested}). If something looks wrong, run \`verbatim doctor\`.`;
+    case "unknown":
+      return `Verbatim cannot tell the version of ${program} (${foreign(version2) || "none"}); it was tested with ${tested}.`;
+  }
+}
+
 // sidecar/src/job/outcome.ts
 async function outcomeOf(ending, store) {
   switch (ending.kind) {
@@ -4362,6 +4415,7 @@ var Job = class {
         harnessVersion: thread.harnessVersion
       });
       this.#append(turn, { kind: "turn_started", messages: ids });
+      this.#sayDrift(turn, thread.harnessVersion);
       const end = await thread.run(
         {
           messages: messages.map(({ id, text: text2 }) => ({ id, text: text2 })),
@@ -4377,6 +4431,13 @@ var Job = class {
       this.#log("error", `job ${this.id}: turn ${turn} broke off`, { error });
       settle(endOf({ kind: "failed", failure: failureOf(error), partial: [] }, thread.model));
     }
+  }
+  /** Once a job: that its harness is not one that Verbatim was tested with. */
+  #sayDrift(turn, version2) {
+    if (turn > 1) return;
+    const { harness } = this.#journal.record;
+    const text2 = driftNotice(harness, version2, TESTED[harness]);
+    if (text2 !== void 0) this.#append(turn, { kind: "warning", text: text2 });
   }
   #onEvent(current, event) {
     if (current.end !== null) {
@@ -6461,32 +6522,6 @@ function noAnswer(job, turn) {
 // sidecar/src/cli/doctor.ts
 import { execFile as execFile2 } from "node:child_process";
 import { promisify as promisify2 } from "node:util";
-
-// plugin/hooks/protocol/tested.ts
-var TESTED = {
-  codex: { from: "0.171.0", to: "0.171.0" },
-  claude_code: { from: "2.1.332", to: "2.1.332" }
-};
-function compareToTested(version2, { from, to }) {
-  const parts = partsOf(version2);
-  if (parts === null) return "unknown";
-  if (order(parts, partsOf(from) ?? []) < 0) return "older";
-  if (order(parts, partsOf(to) ?? []) > 0) return "newer";
-  return "tested";
-}
-function partsOf(version2) {
-  const found = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version2.trim());
-  return found === null ? null : found.slice(1).map(Number);
-}
-function order(a, b) {
-  for (let index = 0; index < 3; index++) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-// sidecar/src/cli/doctor.ts
 var SIGN_IN = { codex: "Run `codex login`." };
 var TITLE = { codex: "Codex" };
 async function doctor(args, terminal) {

@@ -5,6 +5,7 @@
  * about messages and turns is in ./turn-state.ts; nothing here starts or ends a turn by itself.
  */
 import { stat } from 'node:fs/promises';
+import { driftNotice } from '../../../plugin/hooks/notes/drift.js';
 import type {
   AnswerPage,
   Delivery,
@@ -16,6 +17,7 @@ import type {
 } from '../../../plugin/hooks/protocol/api.js';
 import type { EventBody } from '../../../plugin/hooks/protocol/event.js';
 import type { Failure } from '../../../plugin/hooks/protocol/outcome.js';
+import { TESTED } from '../../../plugin/hooks/protocol/tested.js';
 import type { TurnEvent } from '../harness/contract.js';
 import { type Access, type Harness, HarnessError, type HarnessThread, type TurnEnd } from '../harness/contract.js';
 import type { Log } from '../log.js';
@@ -266,6 +268,7 @@ export class Job {
         harnessVersion: thread.harnessVersion,
       });
       this.#append(turn, { kind: 'turn_started', messages: ids });
+      this.#sayDrift(turn, thread.harnessVersion);
       const end = await thread.run(
         {
           messages: messages.map(({ id, text }) => ({ id, text })),
@@ -281,6 +284,14 @@ export class Job {
       this.#log('error', `job ${this.id}: turn ${turn} broke off`, { error });
       settle(endOf({ kind: 'failed', failure: failureOf(error), partial: [] }, thread.model));
     }
+  }
+
+  /** Once a job: that its harness is not one that Verbatim was tested with. */
+  #sayDrift(turn: number, version: string): void {
+    if (turn > 1) return;
+    const { harness } = this.#journal.record;
+    const text = driftNotice(harness, version, TESTED[harness]);
+    if (text !== undefined) this.#append(turn, { kind: 'warning', text });
   }
 
   #onEvent(current: CurrentTurn, event: TurnEvent): void {

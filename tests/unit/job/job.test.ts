@@ -70,6 +70,23 @@ describe('a turn', () => {
     expect(job.answer(1)).toBeNull();
   });
 
+  it.each([
+    ['0.999.0', 'codex 0.999.0 is newer than what Verbatim was tested with (0.171.0).'],
+    ['0.1.0', 'codex 0.1.0 is older than what Verbatim was tested with (0.171.0).'],
+    ['who knows', 'Verbatim cannot tell the version of codex (who knows); it was tested with 0.171.0.'],
+  ])('whose harness is version %s says so once a job', async (version, notice) => {
+    lab.harness.onThread = (thread) => {
+      thread.harnessVersion = version;
+      thread.onRun = answered('done');
+    };
+    const job = lab.job();
+    await untilIdle(job);
+    await job.send({ id: 'again', text: 'again' }, 'default');
+    const warnings = (await untilIdle(job)).flatMap((event) => (event.kind === 'warning' ? [event.text] : []));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(notice);
+  });
+
   it('whose harness breaks its contract and rejects ends as failed, with the reason', async () => {
     lab.harness.onThread = (thread) => (thread.onRun = (turn) => turn.reject(new Error('a bug')));
     const job = lab.job();
