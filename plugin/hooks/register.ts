@@ -5,8 +5,10 @@
  * tool.offer and the hand-back note (where one is owed), turn.step.
  */
 import type { EngineInterface, PluginOptions, Register } from 'claude-code';
+import { driftNotice } from './notes/drift.js';
 import { REFUSED_FORCED_MODEL, REFUSED_TEAMMATE } from './notes/unavailable.js';
 import { type JobOptions, POLL_LIMIT_MS } from './protocol/api.js';
+import { TESTED } from './protocol/tested.js';
 import { HANDBACK } from './runner/chunks.js';
 import { AGENT_TYPES, agentTypeOf, askedModel } from './runner/harnesses.js';
 import type { Host } from './runner/host.js';
@@ -42,6 +44,7 @@ export const register: Register = (on, given) => {
     heartbeatMs = heartbeatOf(await $.env.get('CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS'));
     const depth = Number(await $.env.get('VERBATIM_DEPTH')) || 0;
     if (depth < DEPTH_LIMIT) await registerAgents($);
+    await sayDrift($);
     $.clock.every(LEASE_MS, () => {
       if (sidecar.isUp) renewLease();
     });
@@ -109,7 +112,11 @@ export const register: Register = (on, given) => {
 
   on('session.receive', async ($, e, next) => {
     const received = await next(e);
-    if (e.agentId !== undefined && runner.isKnown(e.agentId)) await runner.received(hostOf($), e.agentId, e.text);
+    // Not from memory alone: after a reload this may be the first that the module hears of the agent.
+    const { agentId } = e;
+    if (agentId !== undefined && (await runner.isOurs(hostOf($), agentId))) {
+      await runner.received(hostOf($), agentId, e.text);
+    }
     return received;
   });
 
@@ -139,15 +146,16 @@ export const register: Register = (on, given) => {
 
   on('tool.call', { tool: /^SubagentHandback$/ }, async ($, e, next) => {
     const called = await next(e);
-    if (e.agentId !== undefined && runner.isKnown(e.agentId)) {
+    if (e.agentId !== undefined && (await runner.isOurs(hostOf($), e.agentId))) {
       const isRefused = called.deny !== undefined || called.isError === true;
       runner.handbackAnswered(hostOf($), e.agentId, isRefused ? (called.deny ?? called.text ?? '') : undefined);
     }
     return called;
   });
 
-  on('turn.complete', ($, e, next) => {
-    if (e.agentId !== undefined) runner.completed(hostOf($), e.agentId, e.isAborted);
+  on('turn.complete', async ($, e, next) => {
+    if (e.agentId !== undefined && (await runner.isOurs(hostOf($), e.agentId)))
+      runner.completed(hostOf($), e.agentId, e.isAborted);
     return next(e);
   });
 
@@ -178,6 +186,13 @@ async function registerAgents($: EngineInterface): Promise<void> {
       omitClaudeMd: true,
     });
   }
+}
+
+/** A Claude Code outside the tested versions is said once a session, where the session keeps its log. */
+async function sayDrift($: EngineInterface): Promise<void> {
+  const { version, base } = await $.session.version();
+  const notice = driftNotice('Claude Code', base ?? version, TESTED.claude_code);
+  if (notice !== undefined) $.ui.log(notice);
 }
 
 /** Runs the sidecar for as long as it lives; resolves to why it ended. */

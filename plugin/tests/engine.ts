@@ -2,6 +2,7 @@
 
 import type { On } from 'claude-code';
 import type { Engine } from 'claude-code/testing';
+import { TESTED } from '../hooks/protocol/tested.js';
 import { ScriptedSidecar, type ScriptedTurn, TOKEN } from './scripted-sidecar.js';
 
 export const AGENT = 'a1b2c3';
@@ -20,6 +21,8 @@ export type World = {
   modelSteps: number;
   /** The models that the spawns beneath the plugin's hook were given. */
   readonly spawnedModels: string[];
+  /** What the plugin wrote into the session's log. */
+  readonly log: string[];
   /** The agents that the plugin registered. */
   readonly registered: string[];
 };
@@ -33,6 +36,8 @@ export type WorldOptions = {
   /** What the sidecar says on stderr before it ends at once; absent: it starts. */
   readonly sidecarSays?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Claude Code's version; absent: the one that the plugin was tested with. */
+  readonly version?: string;
 };
 
 /** Puts the scripted sidecar and an engine's bottom beneath the plugin. */
@@ -44,6 +49,7 @@ export function world(on: On, options: WorldOptions): World {
     modelSteps: 0,
     spawnedModels: [],
     registered: [],
+    log: [],
   };
   const store = new Map<string, unknown>();
   let turn = '';
@@ -58,7 +64,11 @@ export function world(on: On, options: WorldOptions): World {
   on('env.get', (_, e) => ({ value: options.env?.[e.name] }));
   // Short waits pass at once; a bound is never reached.
   on('clock.sleep', (_, e) => (e.ms < 1000 ? { value: undefined } : new Promise<never>(() => undefined)));
-  on('ui.log', () => ({ value: undefined }) as never);
+  on('ui.log', (_, e) => {
+    made.log.push(e.text);
+    return { value: undefined } as never;
+  });
+  on('session.version', () => ({ value: { version: options.version ?? TESTED.claude_code.to } }));
   on('store.get', (_, e) => ({ value: store.get(e.key) }));
   on('store.set', (_, e) => {
     store.set(e.key, e.value);

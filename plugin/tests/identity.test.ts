@@ -104,3 +104,19 @@ describe("Claude never answers in an agent's name", () => {
     expect(made.sidecar.texts).toEqual(['raw', 'raw']);
   });
 });
+
+describe('version drift', () => {
+  test('a Claude Code that was not tested is said once, a tested one is not', async ($, on) => {
+    const made = world(on, { turns: [], version: '2.2.0' });
+    await begin($);
+    expect(made.log).toEqual([
+      'Claude Code 2.2.0 is newer than what Verbatim was tested with (2.1.332). If something looks wrong, run `verbatim doctor`.',
+    ]);
+  });
+
+  test('the tested Claude Code is not mentioned', async ($, on) => {
+    const made = world(on, { turns: [] });
+    await begin($);
+    expect(made.log).toEqual([]);
+  });
+});

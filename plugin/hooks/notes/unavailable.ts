@@ -64,6 +64,6 @@ export function brokenStep(detail: string): Failure {
 
 /** Why a spawn is refused, as the Agent tool's error (which settings force a model: measured on 2.1.332). */
 export const REFUSED_FORCED_MODEL =
-  "verbatim: this session forces a Claude model on every subagent , so Claude could answer in this agent's name. Unset CLAUDE_CODE_SUBAGENT_MODEL_FORCE and CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL to use Verbatim's agents.";
+  "verbatim: this session forces a Claude model on every subagent, so Claude could answer in this agent's name. Unset CLAUDE_CODE_SUBAGENT_MODEL_FORCE and CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL to use Verbatim's agents.";
 export const REFUSED_TEAMMATE =
   "verbatim: this agent type cannot be a teammate: a teammate's turns carry no agent type to know it by. Call it with the Agent tool, without a team.";
