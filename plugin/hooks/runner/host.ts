@@ -2,8 +2,7 @@
  * What the runner needs of the world, as plain closures: wired to Claude Code's `$` in register.ts, to
  * scripted ones in tests. Nothing in this folder knows `$`.
  */
-import type { JobOptions } from '../protocol/api.js';
-import type { ApiReply } from './sidecar.js';
+import type { ApiError, JobOptions } from '../protocol/api.js';
 
 export interface Host {
   /** One request of the sidecar's local API, the sidecar started first where it is not up. */
@@ -30,3 +29,12 @@ export type ApiRequest = {
   readonly path: string;
   readonly body?: unknown;
 };
+
+export type ApiReply =
+  | { readonly kind: 'ok'; readonly body: unknown }
+  /** The sidecar refused the request: its error, for a reader. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: ApiError['error'] }
+  /** It could not be started at all. */
+  | { readonly kind: 'not_started'; readonly detail: string }
+  /** It was up and did not answer: it has ended, or is ending. */
+  | { readonly kind: 'gone'; readonly detail: string };

@@ -3,7 +3,7 @@
  * when it is gone. One a module; requests go out by the ports of whoever asks.
  */
 import { type ApiError, type Handshake, PROTOCOL, REQUEST_LIMIT } from '../protocol/api.js';
-import type { ApiRequest } from './host.js';
+import type { ApiReply, ApiRequest } from './host.js';
 
 export type SidecarPorts = {
   /** Starts the sidecar; `onOutput` gets stdout in pieces, the promise settles when the child has ended. */
@@ -19,15 +19,6 @@ export type Fetch = (
   url: string,
   init: { method: string; headers: Record<string, string>; body?: string; socketPath?: string },
 ) => Promise<{ status: number; text: string }>;
-
-export type ApiReply =
-  | { readonly kind: 'ok'; readonly body: unknown }
-  /** The sidecar refused the request: its error, for a reader. */
-  | { readonly kind: 'refused'; readonly status: number; readonly error: ApiError['error'] }
-  /** It could not be started at all. */
-  | { readonly kind: 'not_started'; readonly detail: string }
-  /** It was up and did not answer: it has ended, or is ending. */
-  | { readonly kind: 'gone'; readonly detail: string };
 
 type Start =
   /** `isOurs`: this module started it, and hears when it ends. */
