@@ -9,6 +9,7 @@
  * VERBATIM_TEST_LEASE_MS sets the lease.
  */
 
+import { TESTED } from '../../plugin/hooks/protocol/tested.js';
 import type {
   Harness,
   HarnessThread,
@@ -26,7 +27,7 @@ import { serve } from '../../sidecar/src/server/serve.js';
 
 class ProcessThread implements HarnessThread {
   readonly model = 'scripted-1';
-  readonly harnessVersion = '1.0.0';
+  readonly harnessVersion = TESTED.codex.to;
   #finish: ((ending: TurnEnd['ending']) => void) | null = null;
   #takesMessages = false;
   #child: Child | null = null;
@@ -86,7 +87,7 @@ const processHarness = (context: HarnessContext): Harness => {
   const threads: ProcessThread[] = [];
   return {
     name: 'codex',
-    detect: async () => ({ kind: 'found', version: '1.0.0', program: '/bin/sh', signedIn: 'yes' }),
+    detect: async () => ({ kind: 'found', version: TESTED.codex.to, program: '/bin/sh', signedIn: 'yes' }),
     async open(request) {
       const thread = new ProcessThread(request.thread ?? `thread-${threads.length + 1}`, context, request);
       threads.push(thread);
