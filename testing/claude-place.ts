@@ -2,12 +2,13 @@
  * A place for the real Claude Code to run in: a fresh HOME, a git folder to work in, an exact environment, and no way
  * out of the machine. Everything that starts there carries its HOME, so it can be found and ended by it.
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gitFolder } from './codex-home.js';
 import { type ProcessInfo, signal, untilGone, withEnvironment } from './processes.js';
+import { scratchFolder } from './scratch.js';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -69,9 +70,7 @@ export type Place = {
 
 /** Makes a place; `dispose` of it when the test ends. */
 export function claudePlace(options: PlaceOptions): Place {
-  const parent = join(ROOT, 'build', 'tmp');
-  mkdirSync(parent, { recursive: true });
-  const root = realpathSync(mkdtempSync(join(parent, 'claude-')));
+  const root = scratchFolder('claude-');
   const home = join(root, 'home');
   const temporary = join(root, 'tmp');
   mkdirSync(join(home, '.claude'), { recursive: true, mode: 0o700 });

@@ -1,15 +1,10 @@
 /**
  * A fresh CODEX_HOME that talks to the fake model, and a git work folder for it.
- *
- * The folders lie below `build/tmp` of the repository, not below the system's temporary folder: Codex 0.171.0 warns
- * about, and refuses helper links in, a CODEX_HOME under `$TMPDIR`, and its sandbox leaves /tmp writable.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scratchFolder } from './scratch.js';
 
 export type CodexHome = {
   /** Absolute path for the CODEX_HOME variable. */
@@ -50,9 +45,7 @@ export type CodexHomeOptions = {
 export function codexHome(options: CodexHomeOptions): CodexHome {
   const { url, model = 'gpt-5.5', retries = 1, streamIdleMs = 60_000, top = '', tables = '' } = options;
   const { needsSignIn = false, features = {} } = options;
-  const parent = join(ROOT, 'build', 'tmp');
-  mkdirSync(parent, { recursive: true });
-  const root = realpathSync(mkdtempSync(join(parent, 'codex-')));
+  const root = scratchFolder('codex-');
   const home = join(root, 'home');
   const work = join(root, 'work');
   const userHome = join(root, 'user');
