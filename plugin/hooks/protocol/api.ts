@@ -35,6 +35,11 @@ export const MESSAGE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 export const BODY_LIMIT = 8 * 1024 * 1024;
 /** Longest time an events request is held open, in milliseconds: `$.http.fetch` gives up after 30 s. */
 export const POLL_LIMIT_MS = 20_000;
+/**
+ * Longest that the mod has one held, in milliseconds. Claude Code 2.1.332 may keep the session's next prompt waiting for
+ * a request of a hook that was under way when the last turn ended (measured: as long as the request was held).
+ */
+export const POLL_SLICE_MS = 1_000;
 
 export type Message = {
   readonly id: string;

@@ -2,7 +2,7 @@
 
 import * as actions from '../notes/actions.js';
 import { jobState } from '../notes/job-state.js';
-import { POLL_LIMIT_MS } from '../protocol/api.js';
+import { POLL_SLICE_MS } from '../protocol/api.js';
 import { eventsAfter } from './client.js';
 import type { Host } from './host.js';
 import type { ToolName } from './tools.js';
@@ -35,7 +35,7 @@ async function actionResult(host: Host, job: string, seq: number, mail: Promise<
   let turn: number | undefined;
   let after = seq - 1;
   for (;;) {
-    const page = await Promise.race([eventsAfter(host, job, after, POLL_LIMIT_MS), mail]);
+    const page = await Promise.race([eventsAfter(host, job, after, POLL_SLICE_MS), mail]);
     if (page === 'mail') return { text: actions.ACTION_STILL_RUNNING, isCutShort: true };
     if (page.kind === 'failed') return whole(actions.ACTION_UNKNOWN);
     for (const event of page.body.events) {

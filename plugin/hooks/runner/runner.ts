@@ -7,7 +7,7 @@
 import { emptyNote, failureText, interruptedNote, refusedHandbackNote } from '../notes/endings.js';
 import type { TurnEnded } from '../notes/job-state.js';
 import * as unavailable from '../notes/unavailable.js';
-import { PERMISSION_MODES, type PermissionMode } from '../protocol/api.js';
+import { PERMISSION_MODES, type PermissionMode, POLL_SLICE_MS } from '../protocol/api.js';
 import type { JobEvent } from '../protocol/event.js';
 import { type Agent, type Run, type SpawnFacts, signal } from './agent.js';
 import { type Chunk, chunksOf, HEARTBEAT, type StepAt, type StepResult } from './chunks.js';
@@ -198,12 +198,13 @@ export class Runner {
       run.reopen = undefined;
       if (reopened !== undefined) return reopened;
     }
-    for (let restingPolls = 0; ; ) {
+    const slice = Math.min(host.heartbeatMs, POLL_SLICE_MS);
+    for (let restingPolls = 0, quietMs = 0; ; ) {
       if (agent.mail.isRaised) {
         agent.mail = signal();
         return mailboxStep(job, run.cursor);
       }
-      const page = await Promise.race([eventsAfter(host, job, run.cursor, host.heartbeatMs), agent.mail.raised]);
+      const page = await Promise.race([eventsAfter(host, job, run.cursor, slice), agent.mail.raised]);
       if (page === 'mail') continue;
       if (page.kind === 'failed') return lastWords(run, failureText(harness, page.failure, []));
       for (const event of page.body.events) {
@@ -214,7 +215,11 @@ export class Runner {
         const step = stepOf(job, event);
         if (step !== undefined) return step;
       }
-      yield HEARTBEAT;
+      quietMs += slice;
+      if (page.body.events.length > 0 || quietMs >= host.heartbeatMs) {
+        quietMs = 0;
+        yield HEARTBEAT;
+      }
       // A job that rests answers at once. A run that it has nothing for (the engine woke the agent without a message)
       // ends as the job's last turn did.
       const isResting = page.body.job.status === 'idle' && page.body.events.length === 0;
