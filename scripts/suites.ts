@@ -1,6 +1,6 @@
 /** The test suites that `npm test` runs, and how their reports are counted. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { claudeBinary } from '../testing/claude-place.js';
@@ -22,10 +22,17 @@ export async function runVitest(filters: readonly string[] = []): Promise<Count>
   return countVitest(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, code);
 }
 
-/** The plugin's own tests, in the engine's kit: `claude plugin test plugin`. */
+/** The plugin's own tests, in the engine's kit: `claude plugin test plugin`, in a HOME of its own, for it writes there. */
 export async function runPluginKit(): Promise<Count> {
-  const { code, output } = await run(claudeBinary(), ['plugin', 'test', 'plugin']);
-  return countPluginKit(output, code);
+  mkdirSync(join(ROOT, 'build', 'tmp'), { recursive: true });
+  const home = mkdtempSync(join(ROOT, 'build', 'tmp', 'kit-'));
+  try {
+    const env = { ...process.env, HOME: home, CLAUDE_CONFIG_DIR: undefined };
+    const { code, output } = await run(claudeBinary(), ['plugin', 'test', 'plugin'], env);
+    return countPluginKit(output, code);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 }
 
 export type VitestReport = {
@@ -75,9 +82,13 @@ export function sum(counts: readonly Count[]): Count {
 }
 
 /** Runs a program in the repository's root, its output shown as it comes and kept. */
-export function run(program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+export function run(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const keep = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
       output += chunk.toString('utf8');
