@@ -8,7 +8,7 @@
  * await world.close();
  * ```
  */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ClaudeOptions, type ClaudeSession, openClaude, type ToolResult } from './claude.js';
 import { claudePlace, type Place } from './claude-place.js';
@@ -24,6 +24,7 @@ import {
   type Step,
   says,
   type ToolCall,
+  workflow,
 } from './fake-messages.js';
 import { type FakeResponses, fakeResponses } from './fake-responses.js';
 import type { Transcript } from './transcript.js';
@@ -53,6 +54,8 @@ export type World = {
   runAgents(prompts: readonly string[], options?: AgentOptions): Promise<readonly AgentRun[]>;
   /** Starts one background agent; resolves with its id. */
   startAgent(prompt: string, options?: AgentOptions): Promise<string>;
+  /** Runs a workflow, its script below the meta, to its end. */
+  runWorkflow(body: string): Promise<WorkflowRun>;
   /** Has the main loop call one tool in a turn of its own; resolves with its result. */
   callTool(call: ToolCall): Promise<ToolResult>;
   /** Resolves when the agent's run number `n` of this session has ended (from 1), as Claude Code notifies it. */
@@ -77,6 +80,14 @@ export type AgentRun = {
   /** The run's last words: its last step's text, or what the hand-back carried. */
   readonly last: string;
   readonly ending: Ending;
+};
+
+export type WorkflowRun = {
+  readonly status: string;
+  /** What Claude Code says of it: the error, where it failed. */
+  readonly summary: string;
+  /** What the script returned; undefined where it failed. */
+  readonly result: unknown;
 };
 
 /** What the last step is: one text alone, one hand-back alone, or anything else, which no run may end with. */
@@ -150,6 +161,22 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       const agentId = session.agents().at(-1);
       if (agentId === undefined) throw new Error('the agent did not start');
       return agentId;
+    },
+    async runWorkflow(body) {
+      const ends = () =>
+        session.messages.filter((one) => one.subtype === 'task_notification' && workflows().has(String(one.task_id)));
+      const workflows = () =>
+        new Set(session.messages.flatMap((one) => (one.task_type === 'local_workflow' ? [String(one.task_id)] : [])));
+      const before = ends().length;
+      await world.play([calls(workflow(body)), says('started')]);
+      const end = await until('the workflow to end', () => ends()[before], { within: 50_000 });
+      const { status, summary, output_file } = end as unknown as Record<string, string>;
+      if (status !== 'completed') return { status: String(status), summary: String(summary), result: undefined };
+      const output = await until(
+        "the workflow's output file",
+        () => JSON.parse(readFileSync(String(output_file), 'utf8')) as { result: unknown },
+      );
+      return { status, summary: String(summary), result: output.result };
     },
     async callTool(call) {
       const before = resultsOf(call.name).length;

@@ -6,11 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { claudePlace } from '../../testing/claude-place.js';
 import { codexHome } from '../../testing/codex-home.js';
-import { agent, calls, fakeMessages, IMPOSTURE, says, workflow } from '../../testing/fake-messages.js';
+import { agent, calls, fakeMessages, IMPOSTURE, says } from '../../testing/fake-messages.js';
 import { fakeResponses, httpError, say, turn } from '../../testing/fake-responses.js';
-import { agentsWithTranscript, agentTranscript, workflowReturns } from '../../testing/transcript.js';
+import { agentsWithTranscript, agentTranscript } from '../../testing/transcript.js';
 import { openTui } from '../../testing/tui.js';
-import { until } from '../../testing/wait.js';
 import { AGENT_TYPE, codexFolder, openWorld, type World, type WorldOptions } from '../../testing/world.js';
 
 const GARBAGE_SIDECAR = fileURLToPath(new URL('../../testing/fixtures/garbage-sidecar.mjs', import.meta.url));
@@ -34,17 +33,6 @@ async function open(options: WorldOptions = {}): Promise<void> {
 
 const answerOf = (task: string, model = 'gpt-5.5') => `${model} was told: ${task}`;
 
-/** Runs a workflow to its end; resolves with what it came to. */
-async function runWorkflow(body: string): Promise<{ readonly status: string; readonly summary: string }> {
-  const ends = () => world.session.messages.filter((one) => one.subtype === 'task_notification' && isWorkflow(one));
-  const before = ends().length;
-  await world.play([calls(workflow(body)), says('started')]);
-  const end = await until('the workflow to end', () => ends()[before], { within: 40_000 });
-  return { status: String(end.status), summary: String(end.summary) };
-}
-
-const isWorkflow = (message: { readonly [key: string]: unknown }) => String(message.summary).includes('workflow');
-
 describe('a model that the caller or the session asks for', () => {
   afterEach(async () => {
     try {
@@ -59,16 +47,11 @@ describe('a model that the caller or the session asks for', () => {
     expect((await world.runAgent('plain')).last).toBe(answerOf('plain'));
     expect((await world.runAgent('opus', { model: 'opus' })).last).toBe(answerOf('opus'));
     const options = (model: string) => `{ agentType: '${AGENT_TYPE}', model: '${model}' }`;
-    const { status } = await runWorkflow(
+    const { result } = await world.runWorkflow(
       `return [await agent('w-opus', ${options('opus')}), await agent('w-codex', ${options('codex/gpt-5.6')}), await agent('w-bare', ${options('gpt-5.6')})];`,
     );
-    expect(status).toBe('completed');
+    expect(result).toEqual([answerOf('w-opus'), answerOf('w-codex', 'gpt-5.6'), answerOf('w-bare', 'gpt-5.6')]);
     // Each agent is shown with a foreign model, also in the rows of its transcript.
-    expect(workflowReturns(world.place.home).map(({ value }) => value)).toEqual([
-      answerOf('w-opus'),
-      answerOf('w-codex', 'gpt-5.6'),
-      answerOf('w-bare', 'gpt-5.6'),
-    ]);
     for (const id of agentsWithTranscript(world.place.home)) {
       const models = (agentTranscript(world.place.home, id)?.rows ?? []).flatMap(({ message }) =>
         message?.role === 'assistant' ? [(message as { model?: string }).model] : [],
@@ -84,25 +67,25 @@ describe('a model that the caller or the session asks for', () => {
         ? httpError(404, { code: 'model_not_found', message: 'The model `nonsense` does not exist' })
         : turn(say('ok')),
     );
-    await runWorkflow(`return await agent('w', { agentType: '${AGENT_TYPE}', model: 'codex/nonsense' });`);
+    const asked = `return await agent('w', { agentType: '${AGENT_TYPE}', model: 'codex/nonsense' });`;
+    const theirs = await world.runWorkflow(asked);
     // OpenAI's own models are known to Codex, and asked for before a turn is spent.
     writeFileSync(
       join(world.home.home, 'config.toml'),
       `openai_base_url = ${JSON.stringify(world.codex.url)}\n[features]\nplugins = false\n`,
     );
-    await runWorkflow(`return await agent('v', { agentType: '${AGENT_TYPE}', model: 'codex/nonsense' });`);
-    const [theirs, ours] = workflowReturns(world.place.home).map(({ value }) => String(value));
-    expect(theirs).toBe(
+    const ours = await world.runWorkflow(asked);
+    expect(theirs.result).toBe(
       "[the codex turn failed (model): The model `nonsense` does not exist Choose another model than nonsense, or set `model` in Codex's config.toml.]",
     );
-    expect(ours).toMatch(/^\[the codex turn failed \(model\): Codex has no model nonsense\. .*gpt-5\.5.*\]$/);
+    expect(ours.result).toMatch(/^\[the codex turn failed \(model\): Codex has no model nonsense\. .*gpt-5\.5.*\]$/);
   });
 
   test('and that the session forces on every subagent is refused with the reason, in both ways to force one', async () => {
     await open({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'claude-haiku-4-5', CLAUDE_CODE_SUBAGENT_MODEL_FORCE: '1' } });
     const refused = await world.callTool(agent(AGENT_TYPE, 'task', { background: false }));
     expect(refused).toMatchObject({ isError: true, text: `Subagent spawn denied by a plugin: ${FORCED}` });
-    const failed = await runWorkflow(`return await agent('w', { agentType: '${AGENT_TYPE}' });`);
+    const failed = await world.runWorkflow(`return await agent('w', { agentType: '${AGENT_TYPE}' });`);
     expect(failed.status).toBe('failed');
     expect(failed.summary).toContain(FORCED);
     expect(world.codex.requests).toHaveLength(0);
@@ -111,7 +94,7 @@ describe('a model that the caller or the session asks for', () => {
   test('and that the session forces on workflows alone leaves the Agent tool as it is', async () => {
     await open({ env: { CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL: 'claude-haiku-4-5' } });
     expect((await world.runAgent('plain')).last).toBe(answerOf('plain'));
-    const failed = await runWorkflow(`return await agent('w', { agentType: '${AGENT_TYPE}' });`);
+    const failed = await world.runWorkflow(`return await agent('w', { agentType: '${AGENT_TYPE}' });`);
     expect(failed.summary).toContain(FORCED);
     expect(world.codex.requests).toHaveLength(1);
   });

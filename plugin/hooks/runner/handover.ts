@@ -26,9 +26,8 @@ async function handOver(host: Host, roster: Roster, agent: Agent, run: Run, mode
   if (facts?.isResume === true && agent.job === undefined && agent.unsent.length === 0) {
     return { kind: 'failed', failure: unavailable.jobLost() };
   }
-  // An agent that the engine wakes without a message has nothing new to do.
-  if (facts !== undefined && !(facts.isResume && facts.prompt === ''))
-    agent.unsent.push({ id: run.opening, text: facts.prompt });
+  // An agent that the engine wakes without a message has nothing new to do, and one with an empty task nothing at all.
+  if (facts !== undefined && facts.prompt !== '') agent.unsent.push({ id: run.opening, text: facts.prompt });
   run.opening = agent.unsent[0]?.id ?? run.opening;
   if (agent.job === undefined) {
     const failure = await create(host, agent);
@@ -55,20 +54,30 @@ async function create(host: Host, agent: Agent): Promise<Failure | undefined> {
     ...(agent.model === undefined ? {} : { model: agent.model }),
     options: host.jobOptions,
   });
-  if (created.kind === 'failed') return created.failure;
+  if (created.kind === 'failed') {
+    if (isRefused(created.failure)) agent.unsent = rest;
+    return created.failure;
+  }
   agent.job = created.body.job.id;
   agent.unsent = rest;
   await host.keepJob(agent.id, agent.job);
   return undefined;
 }
 
-/** Hands over what waits, in order; what a failure left stays for the next try. */
+/** Hands over what waits, in order; what a failure left stays for the next try, unless it was refused for itself. */
 export async function send(host: Host, agent: Agent, mode: PermissionMode): Promise<Failure | undefined> {
   for (;;) {
     const message = agent.unsent[0];
     if (message === undefined || agent.job === undefined) return undefined;
     const sent = await sendMessage(host, agent.job, message, mode === 'unknown' ? agent.mode : mode);
+    if (sent.kind === 'ok' || isRefused(sent.failure)) {
+      agent.unsent = agent.unsent.filter((one) => one.id !== message.id);
+    }
     if (sent.kind === 'failed') return sent.failure;
-    agent.unsent = agent.unsent.filter((one) => one.id !== message.id);
   }
+}
+
+/** A message that is too long, or wrong in itself, would be refused each time, and everything behind it with it. */
+function isRefused(failure: Failure): boolean {
+  return failure.kind === 'invalid_request';
 }
