@@ -33,8 +33,7 @@ export type Part =
     }
   | { readonly kind: 'usage'; readonly input: number; readonly cached: number; readonly output: number }
   /** Holds the stream until the promise settles: the way to a race without a clock. */
-  | { readonly kind: 'hold'; readonly until: Promise<unknown> }
-  | { readonly kind: 'pause'; readonly ms: number };
+  | { readonly kind: 'hold'; readonly until: Promise<unknown> };
 
 export type Reply =
   | { readonly kind: 'stream'; readonly parts: readonly Part[]; readonly end: StreamEnd }
@@ -156,8 +155,6 @@ export function plan(...steps: readonly { step: string; status: 'pending' | 'in_
 export const usage = (input: number, output: number, cached = 0): Part => ({ kind: 'usage', input, cached, output });
 
 export const hold = (until: Promise<unknown>): Part => ({ kind: 'hold', until });
-
-export const pause = (ms: number): Part => ({ kind: 'pause', ms });
 
 /** A reply that ends well. */
 export function turn(...parts: readonly Part[]): Reply {
@@ -419,9 +416,6 @@ async function streamPart(
     }
     case 'hold':
       await Promise.race([part.until, request.closed]);
-      return;
-    case 'pause':
-      await new Promise((resolve) => setTimeout(resolve, part.ms));
       return;
   }
 }

@@ -1,8 +1,9 @@
 /**
  * Processes as a test sees them: by (pid, start time), from /proc. A pid alone is never trusted, for it may have
- * been given to another process meanwhile. Linux only, like the tests that need it.
+ * been given to another process meanwhile. It shares nothing with sidecar/src/process, which the tests hold against it.
+ * Linux only, like the tests that need it.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { until } from './wait.js';
 
 export type ProcessId = {
@@ -83,18 +84,6 @@ export function withEnvironment(name: string, value?: string): readonly ProcessI
 /** Every live process whose command line contains `text`, this one excepted. */
 export const withCommand = (text: string): readonly ProcessInfo[] =>
   allProcesses().filter((one) => one.pid !== process.pid && one.state !== 'Z' && one.command.includes(text));
-
-/** Every live process that works in `folder` or below it. */
-export function withFolder(folder: string): readonly ProcessInfo[] {
-  return allProcesses().filter((one) => {
-    try {
-      const cwd = readlinkSync(`/proc/${one.pid}/cwd`);
-      return one.state !== 'Z' && (cwd === folder || cwd.startsWith(`${folder}/`));
-    } catch {
-      return false;
-    }
-  });
-}
 
 /** Waits until none of them runs any more; the error names those that do. */
 export async function untilGone(ids: readonly ProcessId[], ms = 10_000): Promise<void> {

@@ -17,7 +17,6 @@ export type Row = {
   readonly uuid?: string;
   readonly isMeta?: boolean;
   readonly message?: { readonly id?: string; readonly role: string; readonly content: string | readonly Block[] };
-  readonly attachment?: { readonly type: string } & Record<string, unknown>;
 };
 
 /** One step of an agent: all blocks of one response. */
@@ -61,13 +60,7 @@ export function workflowReturns(home: string): readonly { readonly agent: string
     .flatMap(({ type, agentId = '', result }) => (type === 'result' ? [{ agent: agentId, value: result }] : []));
 }
 
-/** The transcript of a session's main loop. */
-export function sessionTranscript(home: string, session: string): Transcript | undefined {
-  const path = filesBelow(join(home, '.claude', 'projects')).find((file) => basename(file) === `${session}.jsonl`);
-  return path === undefined ? undefined : readTranscript(path);
-}
-
-export function readTranscript(path: string): Transcript {
+function readTranscript(path: string): Transcript {
   const rows = readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '')

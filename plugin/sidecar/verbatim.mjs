@@ -1829,8 +1829,7 @@ function read(schema, value, what) {
 var initialized = looseObject({ userAgent: string2() });
 var threadOpened = looseObject({
   thread: looseObject({ id: string2() }),
-  model: string2(),
-  modelProvider: string2()
+  model: string2()
 });
 var turnBegun = looseObject({ turn: looseObject({ id: string2() }) });
 var account = looseObject({
@@ -1838,7 +1837,7 @@ var account = looseObject({
   requiresOpenaiAuth: boolean2()
 });
 var modelList = looseObject({
-  data: array(looseObject({ id: string2(), model: optional(string2()) })),
+  data: array(looseObject({ id: string2() })),
   nextCursor: nullish(string2())
 });
 var configRead = looseObject({
@@ -1946,8 +1945,7 @@ var subAgentActivity = looseObject({
 });
 var webSearch = looseObject({ ...base, type: literal("webSearch"), query: string2() });
 var imageView = looseObject({ ...base, type: literal("imageView"), path: string2() });
-var userMessage = looseObject({ ...base, type: literal("userMessage"), clientId: nullish(string2()) });
-var other = looseObject({ ...base, type: string2() });
+var userMessage = looseObject({ ...base, type: literal("userMessage") });
 var ITEMS = {
   agentMessage,
   reasoning,
@@ -1970,8 +1968,7 @@ function itemOf(params) {
       `a ${item.type} item`
     );
   }
-  const unknown2 = read(other, item, "an item");
-  return { type: "unknown", id: unknown2.id, name: unknown2.type };
+  return { type: "unknown", id: item.id, name: item.type };
 }
 
 // sidecar/src/harness/codex/account.ts
@@ -2457,15 +2454,10 @@ var Child = class _Child {
     });
     return new _Child(process2, options);
   }
-  get hasExited() {
-    return this.#exit !== null;
-  }
-  /** Writes one line; false when the child has ended and nobody will read it. */
+  /** Writes one line, which nobody reads when the child has ended: `exited` says so. */
   write(line) {
-    if (this.#exit || !this.process.stdin.writable) return false;
-    this.process.stdin.write(`${line}
+    if (!this.#exit && this.process.stdin.writable) this.process.stdin.write(`${line}
 `);
-    return true;
   }
   /**
    * Ends it and all that it started: close stdin, wait, SIGTERM, wait, SIGKILL the whole recorded tree and
@@ -2501,9 +2493,10 @@ var Child = class _Child {
       return await Promise.race([this.exited, timeout]) !== "late";
     };
     if (await isOver(grace.askMs)) return [];
-    if (globalThis.process.platform === "win32")
+    if (globalThis.process.platform === "win32") {
       spawn("taskkill", ["/pid", String(pid), "/T", "/F"]).on("error", () => {
       });
+    }
     this.process.kill("SIGKILL");
     return await isOver(grace.killMs) ? [] : [`${pid} ${this.options.program}`];
   }
@@ -2754,7 +2747,6 @@ var OVERRIDES = [
 var CodexServer = class _CodexServer {
   constructor(options) {
     this.options = options;
-    this.#requestMs = options.requestMs ?? REQUEST_MS;
     this.#child = Child.start({
       program: options.program,
       args: ["app-server", ...OVERRIDES.flatMap((override) => ["-c", override])],
@@ -2776,7 +2768,6 @@ var CodexServer = class _CodexServer {
   /** Sub-agent thread → the thread that started it. */
   #parents = /* @__PURE__ */ new Map();
   #jobs = /* @__PURE__ */ new Set();
-  #requestMs;
   #nextId = 0;
   #fault = null;
   #gone = null;
@@ -2811,19 +2802,12 @@ var CodexServer = class _CodexServer {
   get gone() {
     return this.#gone ?? this.#fault;
   }
-  get pid() {
-    return this.#child.identity?.pid ?? null;
-  }
-  /** Threads that listen now. */
-  get threads() {
-    return this.#listeners.size;
-  }
   /** Asks; resolves to how it went, and rejects never. */
-  request(method, params, timeoutMs = this.#requestMs) {
+  request(method, params, timeoutMs = REQUEST_MS) {
     return new Promise((resolve3) => this.send(method, params, resolve3, timeoutMs));
   }
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
-  send(method, params, settle, timeoutMs = this.#requestMs) {
+  send(method, params, settle, timeoutMs = REQUEST_MS) {
     if (this.gone) {
       settle({ kind: "gone", failure: this.gone });
       return;
@@ -3900,8 +3884,8 @@ var Codex = class {
   }
   async open(request) {
     if (request.model !== null && request.thread === null) {
-      const unknown2 = await checkModel(await this.current(), request.model, request.cwd);
-      if (unknown2) throw new HarnessError(unknown2);
+      const unknown3 = await checkModel(await this.current(), request.model, request.cwd);
+      if (unknown3) throw new HarnessError(unknown3);
     }
     return await CodexThread.open(this, request);
   }
@@ -4664,19 +4648,19 @@ async function storeAnswer(folder, turn, text2) {
 function readAnswerBytes(folder, turn) {
   return readIfThere(answerFile(folder, turn));
 }
-function readAnswer(folder, turn, from = 0) {
+function readWholeAnswer(folder, turn) {
   const bytes = readAnswerBytes(folder, turn);
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
   const text2 = json === null ? bytes.toString("utf8") : JSON.parse(json.toString("utf8"));
+  return { text: text2, bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+}
+function readAnswer(folder, turn, from = 0) {
+  const whole = readWholeAnswer(folder, turn);
+  if (whole === null) return null;
+  const { text: text2, bytes, sha256 } = whole;
   const end = from + ANSWER_PAGE;
-  return {
-    turn,
-    text: text2.slice(from, end),
-    next: end < text2.length ? end : null,
-    bytes: bytes.length,
-    sha256: sha256Of(bytes)
-  };
+  return { turn, text: text2.slice(from, end), next: end < text2.length ? end : null, bytes, sha256 };
 }
 function answerRecord(folder, turn) {
   const bytes = readAnswerBytes(folder, turn);
@@ -6070,7 +6054,7 @@ function deliver(job) {
   };
 }
 function jobAt(id, { jobs: jobs2 }) {
-  const job = JOB_ID.test(id) ? jobs2.find(id) : null;
+  const job = jobs2.find(id);
   if (job === null) throw new Refusal("not_found", `there is no job ${id.slice(0, 40)}; it may have been purged`);
   return job;
 }
@@ -6474,8 +6458,8 @@ async function answer3(args, terminal) {
   const bytes = readAnswerBytes(job.folder, turn);
   if (bytes === null) throw new CommandError(noAnswer(job, turn));
   if (values.json) {
-    const page = { job: job.id, ...readAnswer(job.folder, turn), file: answerFile(job.folder, turn) };
-    await terminal.print(`${JSON.stringify(page, null, 2)}
+    const whole = { job: job.id, turn, ...readWholeAnswer(job.folder, turn) };
+    await terminal.print(`${JSON.stringify(whole, null, 2)}
 `);
   } else {
     await terminal.print(bytes);
@@ -6500,7 +6484,8 @@ function turnOf(text2, job) {
   }
   const turn = Number(text2);
   if (turn > job.record.turns) {
-    throw new CommandError(`verbatim answer: job ${job.id} has ${job.record.turns} turns, there is no turn ${turn}`);
+    const turns = job.record.turns === 1 ? "1 turn" : `${job.record.turns} turns`;
+    throw new CommandError(`verbatim answer: job ${job.id} has ${turns}, there is no turn ${turn}`);
   }
   return turn;
 }
@@ -6549,11 +6534,17 @@ async function doctor(args, terminal) {
       `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}
 `,
       ...[claude, ...found].map(asText),
-      isUsable ? "Ready.\n" : "No harness can be used yet: do what is said above, then run `verbatim doctor` again.\n"
+      summary(isUsable, claude.state === "ready")
     ];
     await terminal.print(parts.join("\n"));
   }
   return isUsable ? 0 : 1;
+}
+function summary(isUsable, hasClaude) {
+  if (isUsable && hasClaude) return "Ready.\n";
+  const what = isUsable ? "A harness is ready, Claude Code is not" : "No harness can be used yet";
+  return `${what}: do what is said above, then run \`verbatim doctor\` again.
+`;
 }
 async function findingOf(name, harnesses) {
   const base2 = { name, title: TITLE[name], tested: TESTED[name] };
@@ -6771,21 +6762,23 @@ async function dispatch(args, terminal) {
   }
   if (name === "--help" || name === "-h" || name === "help") {
     const [topic] = rest;
-    await terminal.print(topic !== void 0 && isCommand(topic) ? COMMAND_HELP[topic] : HELP);
+    if (topic !== void 0 && !isCommand(topic)) throw unknown2(topic);
+    await terminal.print(topic === void 0 ? HELP : COMMAND_HELP[topic]);
     return 0;
   }
-  if (!isCommand(name)) {
-    const what = name.startsWith("-") ? "option" : "command";
-    throw new CommandError(
-      `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
-      2
-    );
-  }
+  if (!isCommand(name)) throw unknown2(name);
   if (rest.includes("--help") || rest.includes("-h")) {
     await terminal.print(COMMAND_HELP[name]);
     return 0;
   }
   return await perform(name, rest, terminal);
+}
+function unknown2(name) {
+  const what = name.startsWith("-") ? "option" : "command";
+  return new CommandError(
+    `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
+    2
+  );
 }
 async function perform(name, args, terminal) {
   switch (name) {

@@ -90,15 +90,9 @@ export class Child {
     return new Child(process, options);
   }
 
-  get hasExited(): boolean {
-    return this.#exit !== null;
-  }
-
-  /** Writes one line; false when the child has ended and nobody will read it. */
-  write(line: string): boolean {
-    if (this.#exit || !this.process.stdin.writable) return false;
-    this.process.stdin.write(`${line}\n`);
-    return true;
+  /** Writes one line, which nobody reads when the child has ended: `exited` says so. */
+  write(line: string): void {
+    if (!this.#exit && this.process.stdin.writable) this.process.stdin.write(`${line}\n`);
   }
 
   /**
@@ -137,8 +131,10 @@ export class Child {
       return (await Promise.race([this.exited, timeout])) !== 'late';
     };
     if (await isOver(grace.askMs)) return [];
-    if (globalThis.process.platform === 'win32')
+    if (globalThis.process.platform === 'win32') {
+      // A taskkill that cannot be started leaves the SIGKILL below, and whoever outlives that is reported.
       spawn('taskkill', ['/pid', String(pid), '/T', '/F']).on('error', () => {});
+    }
     this.process.kill('SIGKILL');
     return (await isOver(grace.killMs)) ? [] : [`${pid} ${this.options.program}`];
   }

@@ -4,7 +4,6 @@ import {
   type CreateJob,
   type Delivery,
   HARNESS_NAMES,
-  JOB_ID,
   type JobOptions,
   MESSAGE_ID,
   type Message,
@@ -80,8 +79,6 @@ export function queryCount(query: URLSearchParams, name: string, max: number, fa
 export function onlyQuery(query: URLSearchParams, known: readonly string[]): void {
   onlyFields(Object.fromEntries(query), known, '?');
 }
-
-export { JOB_ID };
 
 function messageOf(body: Fields): Message {
   const message = objectOf(body.message, 'message');

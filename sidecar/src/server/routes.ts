@@ -1,7 +1,5 @@
 /** The routes of the local API: which path means what, and what each answers. */
-
-import type { HarnessName } from '../../../plugin/hooks/protocol/api.js';
-import { type Health, JOB_ID, POLL_LIMIT_MS, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
+import { type HarnessName, type Health, POLL_LIMIT_MS, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
 import type { Harness } from '../harness/contract.js';
 import type { Job } from '../job/job.js';
 import type { Jobs } from '../job/jobs.js';
@@ -150,7 +148,7 @@ function deliver(job: Job): Handler {
 }
 
 function jobAt(id: string, { jobs }: RouteContext): Job {
-  const job = JOB_ID.test(id) ? jobs.find(id) : null;
+  const job = jobs.find(id);
   if (job === null) throw new Refusal('not_found', `there is no job ${id.slice(0, 40)}; it may have been purged`);
   return job;
 }

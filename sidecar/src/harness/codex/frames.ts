@@ -73,7 +73,6 @@ export const initialized = z.looseObject({ userAgent: z.string() });
 export const threadOpened = z.looseObject({
   thread: z.looseObject({ id: z.string() }),
   model: z.string(),
-  modelProvider: z.string(),
 });
 
 export const turnBegun = z.looseObject({ turn: z.looseObject({ id: z.string() }) });
@@ -84,7 +83,7 @@ export const account = z.looseObject({
 });
 
 export const modelList = z.looseObject({
-  data: z.array(z.looseObject({ id: z.string(), model: z.optional(z.string()) })),
+  data: z.array(z.looseObject({ id: z.string() })),
   nextCursor: z.nullish(z.string()),
 });
 
@@ -114,7 +113,7 @@ export function addressOf(params: unknown): Address {
 /** `"usageLimitExceeded"`, or `{httpConnectionFailed: {httpStatusCode}}`; new ones of either form pass. */
 const errorInfo = z.nullish(z.union([z.string(), z.record(z.string(), z.unknown())]));
 
-export const turnError = z.looseObject({
+const turnError = z.looseObject({
   message: z.string(),
   codexErrorInfo: errorInfo,
   additionalDetails: z.nullish(z.string()),
@@ -153,7 +152,7 @@ const window = z.nullish(z.looseObject({ usedPercent: z.number(), resetsAt: z.nu
 export const rateLimits = z.looseObject({ rateLimits: z.looseObject({ primary: window, secondary: window }) });
 export type RateLimits = z.infer<typeof rateLimits>['rateLimits'];
 
-export const itemHolder = z.looseObject({ item: z.looseObject({ type: z.string(), id: z.string() }) });
+const itemHolder = z.looseObject({ item: z.looseObject({ type: z.string(), id: z.string() }) });
 
 // --- items ---
 
@@ -231,9 +230,7 @@ const webSearch = z.looseObject({ ...base, type: z.literal('webSearch'), query: 
 
 const imageView = z.looseObject({ ...base, type: z.literal('imageView'), path: z.string() });
 
-const userMessage = z.looseObject({ ...base, type: z.literal('userMessage'), clientId: z.nullish(z.string()) });
-
-const other = z.looseObject({ ...base, type: z.string() });
+const userMessage = z.looseObject({ ...base, type: z.literal('userMessage') });
 
 const ITEMS = {
   agentMessage,
@@ -264,6 +261,5 @@ export function itemOf(params: unknown): Item | OtherItem {
       `a ${item.type} item`,
     );
   }
-  const unknown = read(other, item, 'an item');
-  return { type: 'unknown', id: unknown.id, name: unknown.type };
+  return { type: 'unknown', id: item.id, name: item.type };
 }

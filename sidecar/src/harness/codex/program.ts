@@ -8,7 +8,7 @@ export type Program =
   | { readonly kind: 'missing'; readonly lookedFor: string };
 
 /** Names the program to run instead of the `codex` on PATH: a path, or a name on PATH. */
-export const PROGRAM_VARIABLE = 'VERBATIM_CODEX';
+const PROGRAM_VARIABLE = 'VERBATIM_CODEX';
 
 /**
  * Finds Codex: the explicit `program`, else `VERBATIM_CODEX`, else `codex` on PATH.

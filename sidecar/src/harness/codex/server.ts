@@ -62,7 +62,6 @@ export type ServerOptions = {
   /** A folder that stays: each thread has a working folder of its own. */
   readonly cwd: string;
   readonly clientVersion: string;
-  readonly requestMs?: number;
 };
 
 export class CodexServer {
@@ -78,7 +77,6 @@ export class CodexServer {
   /** Sub-agent thread → the thread that started it. */
   readonly #parents = new Map<string, string>();
   readonly #jobs = new Set<string>();
-  readonly #requestMs: number;
   #nextId = 0;
   #fault: Failure | null = null;
   #gone: Failure | null = null;
@@ -87,7 +85,6 @@ export class CodexServer {
   #sampler: NodeJS.Timeout | null = null;
 
   private constructor(private readonly options: ServerOptions) {
-    this.#requestMs = options.requestMs ?? REQUEST_MS;
     this.#child = Child.start({
       program: options.program,
       args: ['app-server', ...OVERRIDES.flatMap((override) => ['-c', override])],
@@ -128,22 +125,13 @@ export class CodexServer {
     return this.#gone ?? this.#fault;
   }
 
-  get pid(): number | null {
-    return this.#child.identity?.pid ?? null;
-  }
-
-  /** Threads that listen now. */
-  get threads(): number {
-    return this.#listeners.size;
-  }
-
   /** Asks; resolves to how it went, and rejects never. */
-  request(method: string, params: unknown, timeoutMs: number = this.#requestMs): Promise<Settled> {
+  request(method: string, params: unknown, timeoutMs: number = REQUEST_MS): Promise<Settled> {
     return new Promise((resolve) => this.send(method, params, resolve, timeoutMs));
   }
 
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
-  send(method: string, params: unknown, settle: (settled: Settled) => void, timeoutMs: number = this.#requestMs): void {
+  send(method: string, params: unknown, settle: (settled: Settled) => void, timeoutMs: number = REQUEST_MS): void {
     if (this.gone) {
       settle({ kind: 'gone', failure: this.gone });
       return;
