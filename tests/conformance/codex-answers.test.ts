@@ -1,7 +1,8 @@
 /** rule.finalAlone at its source: which text is the answer, and that it is the model's byte for byte. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CodexKit, codexKit, FULL } from '../../testing/codex-kit.js';
-import { call, comment, type Part, say, shell, think, turn } from '../../testing/fake-responses.js';
+import { call, comment, hold, type Part, say, shell, think, turn } from '../../testing/fake-responses.js';
+import { gate } from '../../testing/wait.js';
 
 let kit: CodexKit;
 beforeAll(async () => {
@@ -97,14 +98,11 @@ describe('rule.finalAlone: of a turn', () => {
 
   test('a final answer is never shown as an event, and commentary is shown while the turn runs', async () => {
     const thread = await kit.open();
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    kit.model.next(turn(comment('working'), { kind: 'hold', until: held }, say('final')));
+    const { promise, open } = gate();
+    kit.model.next(turn(comment('working'), hold(promise), say('final')));
     const running = kit.start(thread, 'go');
     await running.event('message', (event) => event.text === 'working');
-    release();
+    open();
     expect((await running.end).ending).toEqual({ kind: 'completed', answer: 'final' });
     expect(running.events.filter((event) => event.kind === 'message')).toHaveLength(1);
   });

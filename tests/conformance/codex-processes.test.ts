@@ -6,23 +6,16 @@ import { JOB_VARIABLE, SIDECAR_VARIABLE } from '../../sidecar/src/process/enviro
 import { carrying, entryOf, isAlive, type ProcessEntry } from '../../sidecar/src/process/table.js';
 import { type CodexKit, codexKit, FULL, type RunningTurn, WRITE } from '../../testing/codex-kit.js';
 import { comment, idle, say, shell, turn } from '../../testing/fake-responses.js';
+import { until } from '../../testing/wait.js';
 
 let kit: CodexKit;
 afterEach(() => kit?.close());
-
-/** Resolves with what `look` finds, once it finds something. */
-async function until<T>(look: () => T | null | undefined | false): Promise<T> {
-  for (;;) {
-    const found = look();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** The process whose pid a command wrote to a file of the work folder. */
 function written(file: string): Promise<ProcessEntry> {
   const path = join(kit.home.work, file);
   return until(
+    `a pid in ${file}`,
     () => existsSync(path) && /^\d+\n/.test(readFileSync(path, 'utf8')) && entryOf(Number(readFileSync(path, 'utf8'))),
   );
 }
@@ -54,7 +47,7 @@ test.each([
   kit = await codexKit();
   // In the sandbox a command sees pids of its own: there the processes are found by their environment.
   const { thread, turn: run } = await running(access, `touch begun; ${SLEEP}`);
-  await until(() => existsSync(join(kit.home.work, 'begun')));
+  await until('the command to begin', () => existsSync(join(kit.home.work, 'begun')));
   await run.event('action_started');
   await thread.interrupt();
   const end = await run.end;

@@ -15,25 +15,17 @@ import {
   usage,
   waitAgent,
 } from '../../testing/fake-responses.js';
+import { gate } from '../../testing/wait.js';
 
 let kit: CodexKit;
 afterEach(() => kit?.close());
-
-/** A promise and what settles it. */
-function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
 
 describe('rule.lateMessageGetsATurn: a message to a running turn', () => {
   test('joins it and reaches the model once', async () => {
     kit = await codexKit();
     const thread = await kit.open();
-    const { opened, open } = gate();
-    kit.model.next(turn(comment('first'), hold(opened), say('never mind')));
+    const { promise, open } = gate();
+    kit.model.next(turn(comment('first'), hold(promise), say('never mind')));
     kit.model.script(() => turn(say('answered both')));
     const running = kit.start(thread, 'question one');
     await running.event('message');
