@@ -1,5 +1,5 @@
 /** `verbatim answer`: the exact bytes of an answer. */
-import { answerFile, readAnswer, readAnswerBytes } from '../job/answers.js';
+import { readAnswerBytes, readWholeAnswer } from '../job/answers.js';
 import { type CatalogJob, lookAt } from '../job/catalog.js';
 import { isJobId } from '../job/job-id.js';
 import { stateFolder } from '../job/state-folder.js';
@@ -14,8 +14,8 @@ export async function answer(args: readonly string[], terminal: Terminal): Promi
   const bytes = readAnswerBytes(job.folder, turn);
   if (bytes === null) throw new CommandError(noAnswer(job, turn));
   if (values.json) {
-    const page = { job: job.id, ...readAnswer(job.folder, turn), file: answerFile(job.folder, turn) };
-    await terminal.print(`${JSON.stringify(page, null, 2)}\n`);
+    const whole = { job: job.id, turn, ...readWholeAnswer(job.folder, turn) };
+    await terminal.print(`${JSON.stringify(whole, null, 2)}\n`);
   } else {
     await terminal.print(bytes);
   }
@@ -41,7 +41,8 @@ function turnOf(text: string, job: CatalogJob): number {
   }
   const turn = Number(text);
   if (turn > job.record.turns) {
-    throw new CommandError(`verbatim answer: job ${job.id} has ${job.record.turns} turns, there is no turn ${turn}`);
+    const turns = job.record.turns === 1 ? '1 turn' : `${job.record.turns} turns`;
+    throw new CommandError(`verbatim answer: job ${job.id} has ${turns}, there is no turn ${turn}`);
   }
   return turn;
 }

@@ -50,11 +50,17 @@ export async function doctor(args: readonly string[], terminal: Terminal): Promi
     const parts = [
       `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}\n`,
       ...[claude, ...found].map(asText),
-      isUsable ? 'Ready.\n' : 'No harness can be used yet: do what is said above, then run `verbatim doctor` again.\n',
+      summary(isUsable, claude.state === 'ready'),
     ];
     await terminal.print(parts.join('\n'));
   }
   return isUsable ? 0 : 1;
+}
+
+function summary(isUsable: boolean, hasClaude: boolean): string {
+  if (isUsable && hasClaude) return 'Ready.\n';
+  const what = isUsable ? 'A harness is ready, Claude Code is not' : 'No harness can be used yet';
+  return `${what}: do what is said above, then run \`verbatim doctor\` again.\n`;
 }
 
 async function findingOf(name: HarnessName, harnesses: Harnesses): Promise<Finding> {

@@ -41,21 +41,24 @@ async function dispatch(args: readonly string[], terminal: Terminal): Promise<nu
   }
   if (name === '--help' || name === '-h' || name === 'help') {
     const [topic] = rest;
-    await terminal.print(topic !== undefined && isCommand(topic) ? COMMAND_HELP[topic] : HELP);
+    if (topic !== undefined && !isCommand(topic)) throw unknown(topic);
+    await terminal.print(topic === undefined ? HELP : COMMAND_HELP[topic]);
     return 0;
   }
-  if (!isCommand(name)) {
-    const what = name.startsWith('-') ? 'option' : 'command';
-    throw new CommandError(
-      `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
-      2,
-    );
-  }
+  if (!isCommand(name)) throw unknown(name);
   if (rest.includes('--help') || rest.includes('-h')) {
     await terminal.print(COMMAND_HELP[name]);
     return 0;
   }
   return await perform(name, rest, terminal);
+}
+
+function unknown(name: string): CommandError {
+  const what = name.startsWith('-') ? 'option' : 'command';
+  return new CommandError(
+    `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
+    2,
+  );
 }
 
 async function perform(name: CommandName, args: readonly string[], terminal: Terminal): Promise<number> {

@@ -28,20 +28,22 @@ export function readAnswerBytes(folder: string, turn: number): Buffer | null {
   return readIfThere(answerFile(folder, turn));
 }
 
-/** The page of a turn's answer that begins at UTF-16 unit `from`; null where that turn has no answer. */
-export function readAnswer(folder: string, turn: number, from = 0): AnswerPage | null {
+/** A turn's whole answer; null where that turn has none. */
+export function readWholeAnswer(folder: string, turn: number): (AnswerRecord & { readonly text: string }) | null {
   const bytes = readAnswerBytes(folder, turn);
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
   const text = json === null ? bytes.toString('utf8') : (JSON.parse(json.toString('utf8')) as string);
+  return { text, bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+}
+
+/** The page of a turn's answer that begins at UTF-16 unit `from`; null where that turn has no answer. */
+export function readAnswer(folder: string, turn: number, from = 0): AnswerPage | null {
+  const whole = readWholeAnswer(folder, turn);
+  if (whole === null) return null;
+  const { text, bytes, sha256 } = whole;
   const end = from + ANSWER_PAGE;
-  return {
-    turn,
-    text: text.slice(from, end),
-    next: end < text.length ? end : null,
-    bytes: bytes.length,
-    sha256: sha256Of(bytes),
-  };
+  return { turn, text: text.slice(from, end), next: end < text.length ? end : null, bytes, sha256 };
 }
 
 /** What `storeAnswer` answered for an answer that is there; null where there is none. */

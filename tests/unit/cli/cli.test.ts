@@ -100,6 +100,7 @@ describe('verbatim', () => {
 
   it.each<[string[], string]>([
     [['frobnicate'], 'there is no command "frobnicate"'],
+    [['help', 'frobnicate'], 'there is no command "frobnicate"'],
     [['--frobnicate'], 'there is no option "--frobnicate"'],
     [['jobs', '--all'], 'verbatim jobs: there is no option --all here'],
     [['jobs', 'extra'], 'verbatim jobs: "extra" is one argument too many'],
@@ -232,11 +233,19 @@ describe('verbatim answer', () => {
     });
   });
 
+  it('--json has the whole of it, longer than a page of the API and with half a surrogate pair too', async () => {
+    const text = `${'0123456789abcde\n'.repeat(65_536)}\ud83d`;
+    const job = await finishedJob('one', text);
+    const whole = JSON.parse(verbatim(['answer', job.id, '--json']).text) as Record<string, unknown>;
+    expect(whole.text).toBe(text);
+    expect(Object.keys(whole)).toEqual(['job', 'turn', 'text', 'bytes', 'sha256', 'file']);
+  });
+
   it('says why there is none, and prints nothing to stdout', async () => {
     const job = await finishedJob('one', null);
     for (const [args, says] of [
       [[job.id], `turn 1 of job ${job.id} has no answer: it ended as failed (quota): used up`],
-      [[job.id, '--turn', '7'], `job ${job.id} has 1 turns, there is no turn 7`],
+      [[job.id, '--turn', '7'], `job ${job.id} has 1 turn, there is no turn 7`],
       [['jaaaaaaaaaaaaaaaaaaaa'], 'there is no job jaaaaaaaaaaaaaaaaaaaa'],
     ] as const) {
       const ran = verbatim(['answer', ...args]);
@@ -321,6 +330,13 @@ describe('verbatim doctor', () => {
     expect(verbatim(['doctor'], { PATH: `${program('claude', version)}:/bin`, VERBATIM_CODEX: '' }).text).toContain(
       says,
     );
+  });
+
+  it('without Claude Code is not ready, whatever a harness is', () => {
+    const codex = program('codex', 'codex-cli 0.171.0');
+    const { text } = verbatim(['doctor'], { PATH: `${codex}:/bin`, VERBATIM_CODEX: '' });
+    expect(text).toContain('✗ Claude Code: not found');
+    expect(text).toContain('A harness is ready, Claude Code is not: do what is said above');
   });
 
   it('--json says the same for a program', () => {
