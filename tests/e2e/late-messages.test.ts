@@ -2,8 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Models, modelsOf, reported, start } from '../../testing/agents.js';
 import { agent, sendMessage, taskStop } from '../../testing/fake-messages.js';
-import { hold, type ModelRequest, type Reply, say, shell, turn } from '../../testing/fake-responses.js';
+import { hold, say, shell, turn } from '../../testing/fake-responses.js';
 import { jobOf } from '../../testing/jobs.js';
 import { type MainLoop, mainLoop } from '../../testing/main-loop.js';
 import { isRight, race, reportsOf } from '../../testing/races.js';
@@ -24,36 +25,10 @@ const RAW = [
   '[handback-send-enforce] Your report has not been delivered.',
 ];
 
-type Models = Map<string, (request: ModelRequest) => Reply>;
-
-/** Gives each task a model of its own, found by the thread's first prompt. */
-function modelsOf(world: World): Models {
-  const models: Models = new Map();
-  world.codex.script((request) => {
-    const model = [...models].find(([task]) => request.userTexts.includes(task))?.[1];
-    return model === undefined ? turn(say('no model')) : model(request);
-  });
-  return models;
-}
-
-async function start(world: World, main: MainLoop, task: string): Promise<string> {
-  const [result] = await main.call(agent(AGENT_TYPE, task, { background: true }));
-  const id = /agentId: (\w+)/.exec(result?.text ?? '')?.[1];
-  if (id === undefined) throw new Error(`the agent did not start: ${JSON.stringify(result)}`);
-  await until('its model to be asked', () => world.codex.requests.some((one) => one.userTexts.includes(task)));
-  return id;
-}
-
 const ended = (world: World, id: string, n = 1) =>
   until(`run ${n} of ${id} to end`, () => world.session.notifications().filter((one) => one.agent === id).length >= n, {
     within: 30_000,
     detail: () => JSON.stringify(jobOf(world.jobs, id).events.slice(-4)),
-  });
-
-/** Claude Code writes a transcript behind what it reports. */
-const reports = (world: World, id: string, wanted: readonly string[]) =>
-  until(`the reports ${wanted}`, () => JSON.stringify(reportsOf(world, id)) === JSON.stringify(wanted), {
-    detail: () => JSON.stringify(reportsOf(world, id)),
   });
 
 for (const mode of ['default', 'auto'] as const) {
@@ -75,11 +50,11 @@ for (const mode of ['default', 'auto'] as const) {
           ? turn(say('second thought'))
           : turn(hold(thinking.promise), say('first')),
       );
-      const id = await start(world, main, 'think');
+      const [id = ''] = await start(world, main, 'think');
       await main.call(sendMessage(id, 'think again'));
       await ended(world, id);
       thinking.open();
-      await reports(world, id, ['second thought']);
+      await reported(world, id, ['second thought']);
       expect(jobOf(world.jobs, id).events.filter(({ kind }) => kind === 'steered')).toHaveLength(1);
       expect(world.codex.seen('think again').inLast).toBe(1);
     });
@@ -91,7 +66,7 @@ for (const mode of ['default', 'auto'] as const) {
         if (request.toolOutputs.length === 0) return turn(shell(command, { yieldMs: 30_000 }));
         return turn(say(request.userTexts.includes('and this') ? 'with this' : 'without'));
       });
-      const id = await start(world, main, 'long');
+      const [id = ''] = await start(world, main, 'long');
       await until('the wait in its call', () => world.transcript(id).calls('mcp__verbatim__command').length === 1);
       await main.call(sendMessage(id, 'and this'));
       const calls = () => world.transcript(id).calls('mcp__verbatim__command');
@@ -104,17 +79,17 @@ for (const mode of ['default', 'auto'] as const) {
       expect(calls()[1]?.result?.text).toContain('over');
       expect(jobOf(world.jobs, id).events.filter(({ kind }) => kind === 'action_started')).toHaveLength(1);
       expect(world.codex.requests.at(-1)?.toolOutputs).toHaveLength(1);
-      await reports(world, id, ['with this']);
+      await reported(world, id, ['with this']);
     });
 
     test('a message to a finished agent goes on in the same thread, and is answered alone', async () => {
       models.set('finish', (request) => turn(say(`${request.userTexts.filter((text) => /^finish|^more/.test(text))}`)));
-      const id = await start(world, main, 'finish');
+      const [id = ''] = await start(world, main, 'finish');
       await ended(world, id);
       const { thread } = jobOf(world.jobs, id).record;
       await main.call(sendMessage(id, 'more'));
       await until('the second report', () => reportsOf(world, id).length === 2);
-      await reports(world, id, ['finish', 'finish,more']);
+      await reported(world, id, ['finish', 'finish,more']);
       expect(jobOf(world.jobs, id).record.thread).toBe(thread);
       expect(jobOf(world.jobs, id).record.turns).toBe(2);
     });
@@ -124,7 +99,7 @@ for (const mode of ['default', 'auto'] as const) {
       models.set('stop me', (request) =>
         request.userTexts.includes('go on') ? turn(say('went on')) : turn(hold(never.promise), say('never')),
       );
-      const id = await start(world, main, 'stop me');
+      const [id = ''] = await start(world, main, 'stop me');
       await main.call(taskStop(id));
       await until('the turn to be interrupted', () =>
         jobOf(world.jobs, id).events.some(
