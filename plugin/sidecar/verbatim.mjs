@@ -200,6 +200,12 @@ var INPUT_LIMIT = 1048576;
 function failure(kind, message2, hint) {
   return hint === void 0 ? { kind, status: "failed", message: message2 } : { kind, status: "failed", message: message2, hint };
 }
+function unreadable(what) {
+  return failure("protocol", `Codex sent ${what}.`, "Run `verbatim doctor`; Codex may have changed its protocol.");
+}
+function serverEnded(message2) {
+  return failure("crashed", message2, "Send a message to go on: the thread is kept.");
+}
 function turnFailure(error, known) {
   if (!error) return failure("unknown", "The turn failed and Codex gave no error.");
   const message2 = messageOf(error);
@@ -324,8 +330,6 @@ function hintFor(kind, known) {
       return "Start a new agent; the old conversation cannot be continued.";
     case "thread_busy":
       return "Close the other Codex that has this thread open, then send the message again.";
-    case "crashed":
-      return "Send a message to go on: the thread is kept.";
     default:
       return void 0;
   }
@@ -2251,7 +2255,7 @@ var LINE_LIMIT = 64 * 1024 * 1024;
 var NEWLINE = 10;
 var LineTooLong = class extends Error {
   constructor(limit) {
-    super(`A line is longer than ${limit} bytes; nothing after it can be read.`);
+    super(`a line is longer than ${limit} bytes; nothing after it can be read`);
     this.limit = limit;
     this.name = "LineTooLong";
   }
@@ -2643,7 +2647,7 @@ function answerTo(method, params, access) {
   const result2 = (value) => ({ kind: "result", result: value });
   switch (method) {
     case "item/commandExecution/requestApproval": {
-      const subject = sentence(
+      const subject = subjectOf(
         "run",
         unwrapped(text(fields.command) || text(fields.kind) || "a command"),
         fields.reason
@@ -2657,15 +2661,15 @@ function answerTo(method, params, access) {
     case "item/fileChange/requestApproval":
       return {
         reply: result2({ decision: isAllowed ? "accept" : "decline" }),
-        shown: shown(sentence("change files", fields.grantRoot, fields.reason))
+        shown: shown(subjectOf("change files", fields.grantRoot, fields.reason))
       };
     case "item/permissions/requestApproval":
       return {
         reply: result2({ permissions: isAllowed ? fields.permissions ?? {} : {}, scope: "turn" }),
-        shown: shown(sentence("more permissions", JSON.stringify(fields.permissions ?? {}), fields.reason))
+        shown: shown(subjectOf("more permissions", JSON.stringify(fields.permissions ?? {}), fields.reason))
       };
     case "mcpServer/elicitation/request": {
-      const subject = sentence(`MCP server ${text(fields.serverName) || "unknown"}`, fields.message ?? fields.title);
+      const subject = subjectOf(`MCP server ${text(fields.serverName) || "unknown"}`, fields.message ?? fields.title);
       const isToolCall = isRecord(fields._meta) && fields._meta.codex_approval_kind === "mcp_tool_call";
       if (isAllowed && isToolCall) {
         return { reply: result2({ action: "accept", content: {}, _meta: null }), shown: shown(subject) };
@@ -2680,14 +2684,14 @@ function answerTo(method, params, access) {
       const asked = questions.map((question) => text(question.question)).filter(Boolean);
       return {
         reply: result2({ answers: {} }),
-        shown: { subject: sentence("a question", asked.join(" ")), decision: "declined", reason: NOBODY }
+        shown: { subject: subjectOf("a question", asked.join(" ")), decision: "declined", reason: NOBODY }
       };
     }
     case "item/tool/call":
       return {
         reply: result2({ contentItems: [{ type: "inputText", text: "This tool is not available." }], success: false }),
         shown: {
-          subject: sentence("the tool", fields.tool),
+          subject: subjectOf("the tool", fields.tool),
           decision: "declined",
           reason: "No such tool is offered here."
         }
@@ -2697,7 +2701,7 @@ function answerTo(method, params, access) {
       return {
         reply: result2({ decision: isAllowed ? "approved" : "denied" }),
         shown: shown(
-          sentence(method === "applyPatchApproval" ? "change files" : "run", commandOf(fields), fields.reason)
+          subjectOf(method === "applyPatchApproval" ? "change files" : "run", commandOf(fields), fields.reason)
         )
       };
     default:
@@ -2724,7 +2728,7 @@ function reasonOf(access) {
       return "No turn of this session asks.";
   }
 }
-function sentence(what, subject, reason) {
+function subjectOf(what, subject, reason) {
   const details = [text(subject), text(reason)].filter(Boolean);
   return details.length === 0 ? what : `${what}: ${details.join(" — ")}`;
 }
@@ -2792,7 +2796,7 @@ var CodexServer = class _CodexServer {
         server.#distrust(error.message);
       }
     } else if (settled.kind === "refused") {
-      server.#distrust(`initialize was refused: ${settled.error.message}`);
+      server.#distrust(`a refusal of initialize: ${settled.error.message}`);
     }
     await server.#child.exited;
     await server.#swept;
@@ -2860,7 +2864,7 @@ var CodexServer = class _CodexServer {
     return killAll(() => this.#strays([job]));
   }
   /** Ends it and everything it started; resolves to the survivors. */
-  async close(reason = failure("crashed", "Codex was ended.")) {
+  async close(reason = serverEnded("Codex was ended.")) {
     this.#fault ??= reason;
     const survivors = await this.#child.end(() => this.#strays([...this.#jobs]));
     await this.#child.exited;
@@ -2928,21 +2932,17 @@ var CodexServer = class _CodexServer {
     for (let parent = this.#parents.get(root); parent !== void 0; parent = this.#parents.get(root)) root = parent;
     return root;
   }
-  /** What it says cannot be relied on any more: every turn fails, and it is ended. */
+  /** It sent `what`, and cannot be relied on any more: every turn fails, and it is ended. */
   #distrust(what) {
     if (this.#fault) return;
-    this.#fault = failure(
-      "protocol",
-      `Codex sent ${what}`,
-      "Run `verbatim doctor`; Codex may have changed its protocol."
-    );
+    this.#fault = unreadable(what);
     this.#fail(
       this.#fault,
       this.#child.end(() => this.#strays([...this.#jobs]))
     );
   }
   #exited(exit) {
-    this.#gone = this.#fault ?? failure("crashed", this.#endedText(exit), "Send a message to go on: the thread is kept.");
+    this.#gone = this.#fault ?? serverEnded(this.#endedText(exit));
     if (this.#sampler) clearInterval(this.#sampler);
     this.#sampler = null;
     this.#swept = this.#child.sweep(() => this.#strays([...this.#jobs]), GRACE);
@@ -2957,7 +2957,7 @@ var CodexServer = class _CodexServer {
     for (const listener of listeners) listener.ended(reason, survivors);
   }
   #endedText(exit) {
-    if (exit.fault) return `Codex (${this.options.program}) failed: ${exit.fault.message}`;
+    if (exit.fault) return `Codex (${this.options.program}) failed (${exit.fault.message}).`;
     if (exit.signal === "SIGKILL" || exit.signal === "SIGTERM") return `codex app-server was killed (${exit.signal}).`;
     const how = exit.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
     return `codex app-server ${how}.${this.#tail()}`;
@@ -3232,12 +3232,15 @@ var CodexTurn = class {
   #id = null;
   #isStarted = false;
   #isStopWanted = false;
+  /** Set when we stop the turn ourselves: what it ends as, unless it completed meanwhile. */
+  #verdictOnStop = null;
   #verdict = null;
   #isSettled = false;
   #model;
   #rule = new AnswerRule();
-  /** Actions under way: item id → what ends its recording. */
+  /** Actions under way, by item id. */
   #open = /* @__PURE__ */ new Map();
+  /** Ids of the items that have completed: a stream retry completes some again. */
   #seen = /* @__PURE__ */ new Set();
   /** Threads of sub-agents that worked in this turn → the turn each is in, null once it ended. */
   #agents = /* @__PURE__ */ new Map();
@@ -3249,13 +3252,6 @@ var CodexTurn = class {
   #survivors = [];
   #whenStarted;
   #startedNow;
-  /** The turn's id at Codex; null before it has one. */
-  get id() {
-    return this.#id;
-  }
-  get isOver() {
-    return this.#verdict !== null;
-  }
   #begin() {
     const { messages, cwd, effort, access } = this.input;
     const { thread } = this.context;
@@ -3456,7 +3452,7 @@ var CodexTurn = class {
   /** Hands a message to the turn while it runs. */
   async steer(message2) {
     await Promise.race([this.#whenStarted, this.end]);
-    if (this.isOver || this.#id === null) return { kind: "no_turn" };
+    if (this.#verdict || this.#id === null) return { kind: "no_turn" };
     const settled = await this.context.server.request("turn/steer", {
       threadId: this.context.thread,
       expectedTurnId: this.#id,
@@ -3471,11 +3467,11 @@ var CodexTurn = class {
     await this.end;
   }
   #stop() {
-    if (this.isOver || this.#isStopWanted) return;
+    if (this.#verdict || this.#isStopWanted) return;
     this.#isStopWanted = true;
     if (this.#isStarted) this.#sendInterrupt();
     this.#stopBound = setTimeout(() => {
-      const reason = failure("crashed", "Codex was ended, for it did not stop a turn when told to.");
+      const reason = serverEnded("Codex was ended, for it did not stop a turn when told to.");
       void this.context.server.close(reason).then((left) => {
         this.#survivors = left;
         this.#decide(this.#verdictOnStop ?? { kind: "interrupted" });
@@ -3487,14 +3483,12 @@ var CodexTurn = class {
     });
   }
   // --- silence ---
-  /** Set when we stop the turn ourselves: what it ends as, unless it completed meanwhile. */
-  #verdictOnStop = null;
   /** Something happened: silence counts from now, and only while nothing but the model can be working. */
   #rearm() {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
     const isToolBusy = [...this.#open.values()].some((action) => !action.isOfModel);
-    if (this.isOver || this.#isStopWanted || isToolBusy) return;
+    if (this.#verdict || this.#isStopWanted || isToolBusy) return;
     const ms = this.#isLimited ? Math.min(LIMITED_MS, this.input.stallMs) : this.input.stallMs;
     this.#watchdog = setTimeout(() => this.#stalled(ms), ms);
   }
@@ -3541,7 +3535,7 @@ var CodexTurn = class {
     this.#open.clear();
     const ending = this.#ending(verdict, hasAnswer);
     this.#isSettled = true;
-    this.#resolve({ ending, tokens: this.#tokens(), model: this.#model, survivors: this.#survivors });
+    this.#resolve({ ending, tokens: this.context.meter.end(), model: this.#model, survivors: this.#survivors });
   }
   /** Items complete after `turn/completed` too (a command that was just cleaned away): they are waited for a moment. */
   async #drain() {
@@ -3568,9 +3562,6 @@ var CodexTurn = class {
     this.#show(verdict.kind === "failed" ? [] : [...shown, ...answer4 === null ? [] : [answer4]]);
     return verdict.kind === "failed" ? { kind: "failed", failure: verdict.failure, partial: this.#rule.partial } : { kind: "interrupted" };
   }
-  #tokens() {
-    return this.context.meter.end();
-  }
   get #known() {
     return { rateLimits: this.context.server.rateLimits, model: this.#model };
   }
@@ -3582,11 +3573,7 @@ var CodexTurn = class {
       if (!(error instanceof FrameFault)) throw error;
       this.#verdictOnStop ??= {
         kind: "failed",
-        failure: failure(
-          "protocol",
-          `Codex sent ${error.message}`,
-          "Run `verbatim doctor`; Codex may have changed its protocol."
-        )
+        failure: unreadable(error.message)
       };
       this.#stop();
     }
@@ -3655,7 +3642,8 @@ var CodexThread = class _CodexThread {
   }
   async run(input, onEvent) {
     if (this.#isRunning) {
-      return this.#failedEnd(failure("thread_busy", "A turn of this thread is under way.", "Wait for it to end."));
+      const busy = failure("thread_busy", "A turn of this thread is under way.", "Wait for it to end.");
+      return this.#unbegun({ kind: "failed", failure: busy, partial: [] });
     }
     this.#isRunning = true;
     this.#isStopWanted = false;
@@ -3666,7 +3654,7 @@ var CodexThread = class _CodexThread {
       if (!await this.#renewSignIn()) return end;
       return await this.#attempt(input, onEvent);
     } catch (error) {
-      if (error instanceof HarnessError) return this.#failedEnd(error.failure);
+      if (error instanceof HarnessError) return this.#unbegun({ kind: "failed", failure: error.failure, partial: [] });
       throw error;
     } finally {
       this.#isRunning = false;
@@ -3680,7 +3668,7 @@ var CodexThread = class _CodexThread {
     await this.#renewSignIn();
     const notSignedIn = await this.servers.account.check(this.#server);
     if (notSignedIn) throw new HarnessError(notSignedIn);
-    if (this.#isStopWanted) return { ...this.#failedEnd(null), ending: { kind: "interrupted" } };
+    if (this.#isStopWanted) return this.#unbegun({ kind: "interrupted" });
     if (input.access.level !== "full" && !this.#isWarned) {
       this.#isWarned = true;
       const text2 = rulesWarning(this.servers.home);
@@ -3736,7 +3724,7 @@ var CodexThread = class _CodexThread {
       if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
     } catch (error) {
       this.#hangUp();
-      if (error instanceof FrameFault) throw new HarnessError(failure("protocol", `Codex sent ${error.message}`));
+      if (error instanceof FrameFault) throw new HarnessError(unreadable(error.message));
       throw error;
     }
   }
@@ -3784,12 +3772,8 @@ var CodexThread = class _CodexThread {
     this.#hangUp();
     return await server.killStrays(this.request.job);
   }
-  #failedEnd(reason) {
-    const ending = {
-      kind: "failed",
-      failure: reason ?? failure("unknown", "The turn did not start."),
-      partial: []
-    };
+  /** The end of a turn that Codex never began. */
+  #unbegun(ending) {
     return { ending, tokens: null, model: this.#model, survivors: [] };
   }
 };
@@ -6605,7 +6589,7 @@ function asText({ title, state, version: version2, tested, program, advice }) {
   const mark = state === "ready" ? "✓" : "✗";
   const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeOf(tested)})`];
   if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
-  for (const sentence2 of advice) lines.push(`    ${oneLine(sentence2, 1e3)}`);
+  for (const sentence of advice) lines.push(`    ${oneLine(sentence, 1e3)}`);
   return `${lines.join("\n")}
 `;
 }

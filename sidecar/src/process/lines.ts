@@ -11,7 +11,7 @@ const NEWLINE = 0x0a;
 
 export class LineTooLong extends Error {
   constructor(readonly limit: number) {
-    super(`A line is longer than ${limit} bytes; nothing after it can be read.`);
+    super(`a line is longer than ${limit} bytes; nothing after it can be read`);
     this.name = 'LineTooLong';
   }
 }

@@ -24,6 +24,16 @@ export function failure(kind: FailureKind, message: string, hint?: string): Fail
   return hint === undefined ? { kind, status: 'failed', message } : { kind, status: 'failed', message, hint };
 }
 
+/** Codex sent `what` (a noun phrase), which is not what 0.171.0 sends. */
+export function unreadable(what: string): Failure {
+  return failure('protocol', `Codex sent ${what}.`, 'Run `verbatim doctor`; Codex may have changed its protocol.');
+}
+
+/** The app-server ended under its threads; `message` says how. */
+export function serverEnded(message: string): Failure {
+  return failure('crashed', message, 'Send a message to go on: the thread is kept.');
+}
+
 /** A turn that ended `failed`, by its `error`. */
 export function turnFailure(error: CodexError | null | undefined, known: Circumstances): Failure {
   if (!error) return failure('unknown', 'The turn failed and Codex gave no error.');
@@ -164,8 +174,6 @@ export function hintFor(kind: FailureKind, known: Circumstances): string | undef
       return 'Start a new agent; the old conversation cannot be continued.';
     case 'thread_busy':
       return 'Close the other Codex that has this thread open, then send the message again.';
-    case 'crashed':
-      return 'Send a message to go on: the thread is kept.';
     default:
       return undefined;
   }

@@ -103,7 +103,7 @@ export function answerTo(method: string, params: unknown, access: Access | null)
   const result = (value: unknown): Reply => ({ kind: 'result', result: value });
   switch (method) {
     case 'item/commandExecution/requestApproval': {
-      const subject = sentence(
+      const subject = subjectOf(
         'run',
         unwrapped(text(fields.command) || text(fields.kind) || 'a command'),
         fields.reason,
@@ -117,15 +117,15 @@ export function answerTo(method: string, params: unknown, access: Access | null)
     case 'item/fileChange/requestApproval':
       return {
         reply: result({ decision: isAllowed ? 'accept' : 'decline' }),
-        shown: shown(sentence('change files', fields.grantRoot, fields.reason)),
+        shown: shown(subjectOf('change files', fields.grantRoot, fields.reason)),
       };
     case 'item/permissions/requestApproval':
       return {
         reply: result({ permissions: isAllowed ? (fields.permissions ?? {}) : {}, scope: 'turn' }),
-        shown: shown(sentence('more permissions', JSON.stringify(fields.permissions ?? {}), fields.reason)),
+        shown: shown(subjectOf('more permissions', JSON.stringify(fields.permissions ?? {}), fields.reason)),
       };
     case 'mcpServer/elicitation/request': {
-      const subject = sentence(`MCP server ${text(fields.serverName) || 'unknown'}`, fields.message ?? fields.title);
+      const subject = subjectOf(`MCP server ${text(fields.serverName) || 'unknown'}`, fields.message ?? fields.title);
       const isToolCall = isRecord(fields._meta) && fields._meta.codex_approval_kind === 'mcp_tool_call';
       if (isAllowed && isToolCall) {
         return { reply: result({ action: 'accept', content: {}, _meta: null }), shown: shown(subject) };
@@ -140,14 +140,14 @@ export function answerTo(method: string, params: unknown, access: Access | null)
       const asked = questions.map((question) => text(question.question)).filter(Boolean);
       return {
         reply: result({ answers: {} }),
-        shown: { subject: sentence('a question', asked.join(' ')), decision: 'declined', reason: NOBODY },
+        shown: { subject: subjectOf('a question', asked.join(' ')), decision: 'declined', reason: NOBODY },
       };
     }
     case 'item/tool/call':
       return {
         reply: result({ contentItems: [{ type: 'inputText', text: 'This tool is not available.' }], success: false }),
         shown: {
-          subject: sentence('the tool', fields.tool),
+          subject: subjectOf('the tool', fields.tool),
           decision: 'declined',
           reason: 'No such tool is offered here.',
         },
@@ -158,7 +158,7 @@ export function answerTo(method: string, params: unknown, access: Access | null)
       return {
         reply: result({ decision: isAllowed ? 'approved' : 'denied' }),
         shown: shown(
-          sentence(method === 'applyPatchApproval' ? 'change files' : 'run', commandOf(fields), fields.reason),
+          subjectOf(method === 'applyPatchApproval' ? 'change files' : 'run', commandOf(fields), fields.reason),
         ),
       };
     default:
@@ -190,7 +190,7 @@ function reasonOf(access: Access | null): string {
   }
 }
 
-function sentence(what: string, subject: unknown, reason?: unknown): string {
+function subjectOf(what: string, subject: unknown, reason?: unknown): string {
   const details = [text(subject), text(reason)].filter(Boolean);
   return details.length === 0 ? what : `${what}: ${details.join(' — ')}`;
 }

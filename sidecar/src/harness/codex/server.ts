@@ -7,7 +7,7 @@ import { Child, type ChildExit } from '../../process/child.js';
 import { JOB_VARIABLE } from '../../process/environment.js';
 import { GRACE, killAll } from '../../process/ladder.js';
 import { carrying, type ProcessIdentity } from '../../process/table.js';
-import { failure } from './failures.js';
+import { failure, serverEnded, unreadable } from './failures.js';
 import {
   type Address,
   addressOf,
@@ -113,7 +113,7 @@ export class CodexServer {
         server.#distrust((error as Error).message);
       }
     } else if (settled.kind === 'refused') {
-      server.#distrust(`initialize was refused: ${settled.error.message}`);
+      server.#distrust(`a refusal of initialize: ${settled.error.message}`);
     }
     await server.#child.exited;
     await server.#swept;
@@ -189,7 +189,7 @@ export class CodexServer {
   }
 
   /** Ends it and everything it started; resolves to the survivors. */
-  async close(reason = failure('crashed', 'Codex was ended.')): Promise<readonly string[]> {
+  async close(reason = serverEnded('Codex was ended.')): Promise<readonly string[]> {
     this.#fault ??= reason;
     const survivors = await this.#child.end(() => this.#strays([...this.#jobs]));
     await this.#child.exited;
@@ -269,14 +269,10 @@ export class CodexServer {
     return root;
   }
 
-  /** What it says cannot be relied on any more: every turn fails, and it is ended. */
+  /** It sent `what`, and cannot be relied on any more: every turn fails, and it is ended. */
   #distrust(what: string): void {
     if (this.#fault) return;
-    this.#fault = failure(
-      'protocol',
-      `Codex sent ${what}`,
-      'Run `verbatim doctor`; Codex may have changed its protocol.',
-    );
+    this.#fault = unreadable(what);
     this.#fail(
       this.#fault,
       this.#child.end(() => this.#strays([...this.#jobs])),
@@ -284,8 +280,7 @@ export class CodexServer {
   }
 
   #exited(exit: ChildExit): void {
-    this.#gone =
-      this.#fault ?? failure('crashed', this.#endedText(exit), 'Send a message to go on: the thread is kept.');
+    this.#gone = this.#fault ?? serverEnded(this.#endedText(exit));
     if (this.#sampler) clearInterval(this.#sampler);
     this.#sampler = null;
     this.#swept = this.#child.sweep(() => this.#strays([...this.#jobs]), GRACE);
@@ -302,7 +297,7 @@ export class CodexServer {
   }
 
   #endedText(exit: ChildExit): string {
-    if (exit.fault) return `Codex (${this.options.program}) failed: ${exit.fault.message}`;
+    if (exit.fault) return `Codex (${this.options.program}) failed (${exit.fault.message}).`;
     // Killed from outside, it had no say in it: what it wrote before is about something else.
     if (exit.signal === 'SIGKILL' || exit.signal === 'SIGTERM') return `codex app-server was killed (${exit.signal}).`;
     const how = exit.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;

@@ -12,7 +12,7 @@ import {
   type TurnInput,
 } from '../contract.js';
 import type { Account } from './account.js';
-import { failure, INPUT_LIMIT, rpcFailure } from './failures.js';
+import { failure, INPUT_LIMIT, rpcFailure, unreadable } from './failures.js';
 import { type Address, FrameFault, read, threadOpened } from './frames.js';
 import { type Answered, answerTo } from './permissions.js';
 import { rulesWarning } from './rules.js';
@@ -82,7 +82,8 @@ export class CodexThread implements HarnessThread, ThreadListener {
 
   async run(input: TurnInput, onEvent: (event: TurnEvent) => void): Promise<TurnEnd> {
     if (this.#isRunning) {
-      return this.#failedEnd(failure('thread_busy', 'A turn of this thread is under way.', 'Wait for it to end.'));
+      const busy = failure('thread_busy', 'A turn of this thread is under way.', 'Wait for it to end.');
+      return this.#unbegun({ kind: 'failed', failure: busy, partial: [] });
     }
     this.#isRunning = true;
     this.#isStopWanted = false;
@@ -93,7 +94,7 @@ export class CodexThread implements HarnessThread, ThreadListener {
       if (!(await this.#renewSignIn())) return end;
       return await this.#attempt(input, onEvent);
     } catch (error) {
-      if (error instanceof HarnessError) return this.#failedEnd(error.failure);
+      if (error instanceof HarnessError) return this.#unbegun({ kind: 'failed', failure: error.failure, partial: [] });
       throw error;
     } finally {
       this.#isRunning = false;
@@ -109,7 +110,7 @@ export class CodexThread implements HarnessThread, ThreadListener {
     await this.#renewSignIn();
     const notSignedIn = await this.servers.account.check(this.#server);
     if (notSignedIn) throw new HarnessError(notSignedIn);
-    if (this.#isStopWanted) return { ...this.#failedEnd(null), ending: { kind: 'interrupted' } };
+    if (this.#isStopWanted) return this.#unbegun({ kind: 'interrupted' });
 
     if (input.access.level !== 'full' && !this.#isWarned) {
       this.#isWarned = true;
@@ -174,7 +175,7 @@ export class CodexThread implements HarnessThread, ThreadListener {
       if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
     } catch (error) {
       this.#hangUp();
-      if (error instanceof FrameFault) throw new HarnessError(failure('protocol', `Codex sent ${error.message}`));
+      if (error instanceof FrameFault) throw new HarnessError(unreadable(error.message));
       throw error;
     }
   }
@@ -234,12 +235,8 @@ export class CodexThread implements HarnessThread, ThreadListener {
     return await server.killStrays(this.request.job);
   }
 
-  #failedEnd(reason: Failure | null): TurnEnd {
-    const ending = {
-      kind: 'failed',
-      failure: reason ?? failure('unknown', 'The turn did not start.'),
-      partial: [],
-    } as const;
+  /** The end of a turn that Codex never began. */
+  #unbegun(ending: TurnEnd['ending']): TurnEnd {
     return { ending, tokens: null, model: this.#model, survivors: [] };
   }
 }

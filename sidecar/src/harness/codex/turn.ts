@@ -4,11 +4,11 @@
  * Only `turn/completed` of this thread and this turn ends it; everything else that can end it (a server that
  * is gone, silence, a stop that is not obeyed) has a bound of its own.
  */
-import type { Failure, TurnTokens } from '../../../../plugin/hooks/protocol/outcome.js';
+import type { Failure } from '../../../../plugin/hooks/protocol/outcome.js';
 import type { Steering, TurnEnd, TurnEvent, TurnInput } from '../contract.js';
 import { AnswerRule } from './answer.js';
 import { actedOf, CUT_OFF, planSteps } from './events.js';
-import { failure, hintFor, httpStatusOf, rpcFailure, turnFailure } from './failures.js';
+import { failure, hintFor, httpStatusOf, rpcFailure, serverEnded, turnFailure, unreadable } from './failures.js';
 import {
   type Address,
   addressOf,
@@ -26,7 +26,7 @@ import {
   warning,
 } from './frames.js';
 import { type Answered, answerTo, boundsOf } from './permissions.js';
-import type { CodexServer, Settled, ThreadListener as TurnListener } from './server.js';
+import type { CodexServer, Settled, ThreadListener } from './server.js';
 import { type TokenMeter, totalOf } from './tokens.js';
 
 /** How long Codex may take to end a turn that it was told to interrupt (measured: 14 ms), in milliseconds. */
@@ -60,7 +60,7 @@ export type TurnContext = {
   readonly meter: TokenMeter;
 };
 
-export class CodexTurn implements TurnListener {
+export class CodexTurn implements ThreadListener {
   readonly end: Promise<TurnEnd>;
   #resolve!: (end: TurnEnd) => void;
   /** Notifications that came before the turn's id was known. */
@@ -68,12 +68,15 @@ export class CodexTurn implements TurnListener {
   #id: string | null = null;
   #isStarted = false;
   #isStopWanted = false;
+  /** Set when we stop the turn ourselves: what it ends as, unless it completed meanwhile. */
+  #verdictOnStop: Verdict | null = null;
   #verdict: Verdict | null = null;
   #isSettled = false;
   #model: string;
   readonly #rule = new AnswerRule();
-  /** Actions under way: item id → what ends its recording. */
+  /** Actions under way, by item id. */
   readonly #open = new Map<string, OpenAction>();
+  /** Ids of the items that have completed: a stream retry completes some again. */
   readonly #seen = new Set<string>();
   /** Threads of sub-agents that worked in this turn → the turn each is in, null once it ended. */
   readonly #agents = new Map<string, string | null>();
@@ -100,15 +103,6 @@ export class CodexTurn implements TurnListener {
     });
     context.meter.begin();
     this.#begin();
-  }
-
-  /** The turn's id at Codex; null before it has one. */
-  get id(): string | null {
-    return this.#id;
-  }
-
-  get isOver(): boolean {
-    return this.#verdict !== null;
   }
 
   #begin(): void {
@@ -328,7 +322,7 @@ export class CodexTurn implements TurnListener {
   /** Hands a message to the turn while it runs. */
   async steer(message: { readonly id: string; readonly text: string }): Promise<Steering> {
     await Promise.race([this.#whenStarted, this.end]);
-    if (this.isOver || this.#id === null) return { kind: 'no_turn' };
+    if (this.#verdict || this.#id === null) return { kind: 'no_turn' };
     const settled = await this.context.server.request('turn/steer', {
       threadId: this.context.thread,
       expectedTurnId: this.#id,
@@ -345,12 +339,12 @@ export class CodexTurn implements TurnListener {
   }
 
   #stop(): void {
-    if (this.isOver || this.#isStopWanted) return;
+    if (this.#verdict || this.#isStopWanted) return;
     this.#isStopWanted = true;
     // Between the answer to turn/start and turn/started an interrupt can be refused, and the turn runs on.
     if (this.#isStarted) this.#sendInterrupt();
     this.#stopBound = setTimeout(() => {
-      const reason = failure('crashed', 'Codex was ended, for it did not stop a turn when told to.');
+      const reason = serverEnded('Codex was ended, for it did not stop a turn when told to.');
       void this.context.server.close(reason).then((left) => {
         this.#survivors = left;
         this.#decide(this.#verdictOnStop ?? { kind: 'interrupted' });
@@ -365,15 +359,12 @@ export class CodexTurn implements TurnListener {
 
   // --- silence ---
 
-  /** Set when we stop the turn ourselves: what it ends as, unless it completed meanwhile. */
-  #verdictOnStop: Verdict | null = null;
-
   /** Something happened: silence counts from now, and only while nothing but the model can be working. */
   #rearm(): void {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
     const isToolBusy = [...this.#open.values()].some((action) => !action.isOfModel);
-    if (this.isOver || this.#isStopWanted || isToolBusy) return;
+    if (this.#verdict || this.#isStopWanted || isToolBusy) return;
     const ms = this.#isLimited ? Math.min(LIMITED_MS, this.input.stallMs) : this.input.stallMs;
     this.#watchdog = setTimeout(() => this.#stalled(ms), ms);
   }
@@ -428,7 +419,7 @@ export class CodexTurn implements TurnListener {
     this.#open.clear();
     const ending = this.#ending(verdict, hasAnswer);
     this.#isSettled = true;
-    this.#resolve({ ending, tokens: this.#tokens(), model: this.#model, survivors: this.#survivors });
+    this.#resolve({ ending, tokens: this.context.meter.end(), model: this.#model, survivors: this.#survivors });
   }
 
   /** Items complete after `turn/completed` too (a command that was just cleaned away): they are waited for a moment. */
@@ -461,10 +452,6 @@ export class CodexTurn implements TurnListener {
       : { kind: 'interrupted' };
   }
 
-  #tokens(): TurnTokens | null {
-    return this.context.meter.end();
-  }
-
   get #known() {
     return { rateLimits: this.context.server.rateLimits, model: this.#model };
   }
@@ -477,11 +464,7 @@ export class CodexTurn implements TurnListener {
       if (!(error instanceof FrameFault)) throw error;
       this.#verdictOnStop ??= {
         kind: 'failed',
-        failure: failure(
-          'protocol',
-          `Codex sent ${error.message}`,
-          'Run `verbatim doctor`; Codex may have changed its protocol.',
-        ),
+        failure: unreadable(error.message),
       };
       this.#stop();
     }
