@@ -19,6 +19,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -26,6 +27,16 @@ import {
 } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+
+// sidecar/src/errors.ts
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+function codeOf(error) {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+// sidecar/src/job/private-files.ts
 var UnsafePathError = class extends Error {
   constructor(path, why) {
     super(`${path} ${why}`);
@@ -76,6 +87,25 @@ function readPrivate(path) {
     closeSync(descriptor);
   }
 }
+function readIfThere(path) {
+  try {
+    return readPrivate(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+function isThere(path) {
+  return lstatSync(path, { throwIfNoEntry: false }) !== void 0;
+}
+function namesIn(folder) {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
 function writeAtomic(path, bytes) {
   const draft = draftOf(path);
   rmSync(draft, { force: true });
@@ -107,9 +137,6 @@ async function writeAtomicLarge(path, bytes) {
   } finally {
     await folder.close();
   }
-}
-function codeOf(error) {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 function draftOf(path) {
   return join(dirname(path), `.${basename(path)}.${process.pid}.draft`);
@@ -208,7 +235,7 @@ function serverEnded(message2) {
 }
 function turnFailure(error, known) {
   if (!error) return failure("unknown", "The turn failed and Codex gave no error.");
-  const message2 = messageOf(error);
+  const message2 = messageOf2(error);
   const { name, httpStatus } = infoOf(error);
   const kind = kindOf(name, httpStatus, error.message);
   return failure(kind, message2, hintFor(kind, known));
@@ -292,7 +319,7 @@ function isJson(text2) {
     return false;
   }
 }
-function messageOf(error) {
+function messageOf2(error) {
   const text2 = bodyMessage(error.message) ?? error.message;
   const details = error.additionalDetails ?? "";
   return details === "" || text2.includes(details) ? text2 : `${text2} ${details}`;
@@ -2045,7 +2072,7 @@ async function modelsOf(server) {
 }
 
 // sidecar/src/harness/codex/program.ts
-import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync as readdirSync2, realpathSync } from "node:fs";
 import { dirname as dirname2, join as join4 } from "node:path";
 
 // sidecar/src/process/resolve.ts
@@ -2115,7 +2142,7 @@ function nativeOf(path) {
       join4(root, "vendor")
     ];
     for (const vendor of vendors.filter(existsSync)) {
-      const found = readdirSync(vendor).map((target) => join4(vendor, target, "bin", binary)).find(existsSync);
+      const found = readdirSync2(vendor).map((target) => join4(vendor, target, "bin", binary)).find(existsSync);
       if (found) return found;
     }
   }
@@ -2130,11 +2157,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 // sidecar/src/process/table.ts
 import { execFileSync } from "node:child_process";
-import { readdirSync as readdirSync2, readFileSync as readFileSync2 } from "node:fs";
+import { readdirSync as readdirSync3, readFileSync as readFileSync2 } from "node:fs";
 var IS_LINUX = process.platform === "linux";
 function processTable() {
   if (IS_LINUX) {
-    return readdirSync2("/proc").filter((name) => /^\d+$/.test(name)).map((name) => entryOf(Number(name))).filter((entry) => entry !== null);
+    return readdirSync3("/proc").filter((name) => /^\d+$/.test(name)).map((name) => entryOf(Number(name))).filter((entry) => entry !== null);
   }
   if (process.platform === "win32") return [];
   return psTable();
@@ -2972,12 +2999,12 @@ var CodexServer = class _CodexServer {
 import { statSync as statSync4 } from "node:fs";
 
 // sidecar/src/harness/codex/rules.ts
-import { readdirSync as readdirSync3, readFileSync as readFileSync4 } from "node:fs";
+import { readdirSync as readdirSync4, readFileSync as readFileSync4 } from "node:fs";
 import { join as join6 } from "node:path";
 function rulesWarning(home) {
   const folder = join6(home, "rules");
   try {
-    const files = readdirSync3(folder).filter((name) => name.endsWith(".rules"));
+    const files = readdirSync4(folder).filter((name) => name.endsWith(".rules"));
     const allowing = files.filter((name) => allows(readFileSync4(join6(folder, name), "utf8")));
     if (allowing.length === 0) return null;
     return `Commands that ${folder} allows run outside Codex's sandbox: ${allowing.join(", ")}.`;
@@ -4053,7 +4080,7 @@ async function outcomeOf(ending, store) {
       try {
         return { kind: "completed", answer: await store(ending.answer) };
       } catch (error) {
-        const message2 = `the answer could not be stored: ${messageOf2(error)}`;
+        const message2 = `the answer could not be stored: ${messageOf(error)}`;
         return { kind: "failed", failure: { kind: "unknown", status: "failed", message: message2 }, partial: [ending.answer] };
       }
     case "empty":
@@ -4068,10 +4095,7 @@ async function outcomeOf(ending, store) {
 }
 function failureOf(error) {
   if (error instanceof HarnessError) return error.failure;
-  return { kind: "unknown", status: "failed", message: messageOf2(error) };
-}
-function messageOf2(error) {
-  return error instanceof Error ? error.message : String(error);
+  return { kind: "unknown", status: "failed", message: messageOf(error) };
 }
 
 // sidecar/src/job/turn-state.ts
@@ -4538,9 +4562,8 @@ var Job = class {
     try {
       write2();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       this.#fault = new JournalFault(
-        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${reason}`
+        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${messageOf(error)}`
       );
       this.#log("error", `job ${this.id}: its journal cannot be written`, { error });
     }
@@ -4611,7 +4634,6 @@ function isJobId(text2) {
 }
 
 // sidecar/src/job/journal.ts
-import { lstatSync as lstatSync2 } from "node:fs";
 import { join as join12 } from "node:path";
 
 // sidecar/src/job/answers.ts
@@ -4627,7 +4649,7 @@ async function storeAnswer(folder, turn, text2) {
     await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text2), "utf8"));
   }
   await writeAtomicLarge(answerFile(folder, turn), bytes);
-  return { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+  return recordOf(folder, turn, bytes);
 }
 function readAnswerBytes(folder, turn) {
   return readIfThere(answerFile(folder, turn));
@@ -4637,7 +4659,7 @@ function readWholeAnswer(folder, turn) {
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
   const text2 = json === null ? bytes.toString("utf8") : JSON.parse(json.toString("utf8"));
-  return { text: text2, bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+  return { text: text2, ...recordOf(folder, turn, bytes) };
 }
 function readAnswer(folder, turn, from = 0) {
   const whole = readWholeAnswer(folder, turn);
@@ -4648,21 +4670,14 @@ function readAnswer(folder, turn, from = 0) {
 }
 function answerRecord(folder, turn) {
   const bytes = readAnswerBytes(folder, turn);
-  return bytes === null ? null : { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+  return bytes === null ? null : recordOf(folder, turn, bytes);
 }
 function jsonFile(folder, turn) {
   return `${answerFile(folder, turn)}.json`;
 }
-function readIfThere(path) {
-  try {
-    return readPrivate(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-}
-function sha256Of(bytes) {
-  return createHash2("sha256").update(bytes).digest("hex");
+function recordOf(folder, turn, bytes) {
+  const sha256 = createHash2("sha256").update(bytes).digest("hex");
+  return { bytes: bytes.length, sha256, file: answerFile(folder, turn) };
 }
 
 // sidecar/src/job/bounded-event.ts
@@ -5059,15 +5074,10 @@ function removeDead(path, dead, self) {
   }
 }
 function readOwner(path) {
-  let text2;
+  const bytes = readIfThere(path);
+  if (bytes === null) return null;
   try {
-    text2 = readPrivate(path).toString("utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-  try {
-    const fields = objectOf(JSON.parse(text2), "owner");
+    const fields = objectOf(JSON.parse(bytes.toString("utf8")), "owner");
     return { pid: Number(fields.pid), startTime: String(fields.startTime) };
   } catch {
     return { pid: 0, startTime: "damaged" };
@@ -5076,7 +5086,7 @@ function readOwner(path) {
 
 // sidecar/src/job/record.ts
 var RECORD_VERSION = 1;
-function recordOf(text2, id) {
+function recordOf2(text2, id) {
   const fields = objectOf(JSON.parse(text2), "state.json");
   const version2 = countOf(fields, "version", 1, 1e6);
   if (version2 !== RECORD_VERSION) {
@@ -5200,7 +5210,7 @@ var Journal = class _Journal {
     if (!isThere(join12(folder, "state.json"))) return null;
     takeJob(folder, id, place.self);
     try {
-      const record2 = recordOf(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
+      const record2 = recordOf2(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
       let open2 = null;
       let turns = 0;
       const log = EventLog.open(join12(folder, "events.jsonl"), (event) => {
@@ -5344,15 +5354,6 @@ function openTurnAfter(open2, event) {
   }
   return open2;
 }
-function isThere(path) {
-  try {
-    lstatSync2(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
-    throw error;
-  }
-}
 
 // sidecar/src/job/jobs.ts
 var DEFAULT_STALL_MS = 3e5;
@@ -5428,7 +5429,7 @@ var Jobs = class {
 };
 
 // sidecar/src/job/reaper.ts
-import { readdirSync as readdirSync4, readFileSync as readFileSync5, readlinkSync, rmSync as rmSync3 } from "node:fs";
+import { readFileSync as readFileSync5, readlinkSync, rmSync as rmSync3 } from "node:fs";
 import { join as join13 } from "node:path";
 var RECORD_MS = 1e3;
 function recordSidecar(state, self, isActive, log) {
@@ -5463,7 +5464,7 @@ function recordSidecar(state, self, isActive, log) {
 }
 async function reap(state, log) {
   const reaped = [];
-  for (const name of namesIn(sidecarsFolder(state))) {
+  for (const name of namesIn(sidecarsFolder(state)).filter((each) => /^\d+-\w+\.json$/.test(each))) {
     const path = join13(sidecarsFolder(state), name);
     const file = readFile(path, log);
     if (file === null || file.world !== world() || isAlive(file.sidecar)) continue;
@@ -5472,7 +5473,7 @@ async function reap(state, log) {
       ...file.processes.filter(isAlive),
       ...carrying(SIDECAR_VARIABLE, [sidecar]).map(({ pid, startTime }) => ({ pid, startTime }))
     ];
-    const left = new Set(found().map(sidecarId)).size;
+    const left = new Set(found().map(({ pid }) => pid)).size;
     const survivors = await killAll(found);
     if (left > 0) reaped.push({ sidecar, ended: left - survivors.length, survivors });
     if (survivors.length === 0) rmSync3(path, { force: true });
@@ -5509,41 +5510,30 @@ function world() {
     return "";
   }
 }
-function namesIn(folder) {
-  try {
-    return readdirSync4(folder).filter((name) => /^\d+-\w+\.json$/.test(name));
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
-}
 
 // sidecar/src/job/retention.ts
-import { lstatSync as lstatSync4, readdirSync as readdirSync6, rmSync as rmSync4 } from "node:fs";
+import { lstatSync as lstatSync3, rmSync as rmSync4 } from "node:fs";
 import { join as join15 } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 // sidecar/src/job/catalog.ts
-import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync3, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync2, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
 import { join as join14 } from "node:path";
 function listJobs(state) {
   const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
   return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
 }
 function jobIds(state) {
-  try {
-    checkPrivateFolder(jobsFolder(state));
-    return readdirSync5(jobsFolder(state)).filter(isJobId);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
+  const folder = jobsFolder(state);
+  if (!isThere(folder)) return [];
+  checkPrivateFolder(folder);
+  return namesIn(folder).filter(isJobId);
 }
 function lookAt(state, id) {
   const folder = jobFolder(state, id);
   try {
     checkPrivateFolder(folder);
-    const record2 = recordOf(readPrivate(join14(folder, "state.json")).toString("utf8"), id);
+    const record2 = recordOf2(readPrivate(join14(folder, "state.json")).toString("utf8"), id);
     const last = lastEvent(join14(folder, "events.jsonl"));
     const isHeld = livingOwner(folder) !== null;
     const isOpen = last !== null && last.kind !== "turn_ended";
@@ -5558,7 +5548,7 @@ function lookAt(state, id) {
       bytes: bytesBelow(folder)
     };
   } catch (error) {
-    if (codeOf(error) === "ENOENT" && !isThere2(folder)) return null;
+    if (codeOf(error) === "ENOENT" && !isThere(folder)) return null;
     const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
     return { kind: "problem", id, folder, problem };
   }
@@ -5600,7 +5590,7 @@ function lastEventIn(bytes, isWhole) {
 function bytesBelow(path) {
   let stat2;
   try {
-    stat2 = lstatSync3(path);
+    stat2 = lstatSync2(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return 0;
     throw error;
@@ -5612,16 +5602,8 @@ function changedAt(entry) {
   return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
 }
 function problemOf(error, folder) {
-  const message2 = error instanceof Error ? error.message : String(error);
+  const message2 = messageOf(error);
   return message2.includes(folder) ? message2 : `${folder}: ${message2}`;
-}
-function isThere2(path) {
-  try {
-    lstatSync3(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // sidecar/src/job/retention.ts
@@ -5644,8 +5626,7 @@ function remove(job, self) {
     rmSync4(job.folder, { recursive: true, force: true });
     return { kind: "removed", job };
   } catch (error) {
-    if (error instanceof JobTakenError) return { kind: "kept", job, why: error.message };
-    return { kind: "kept", job, why: error instanceof Error ? error.message : String(error) };
+    return { kind: "kept", job, why: messageOf(error) };
   }
 }
 async function applyRetention(state, self, retention, now) {
@@ -5664,16 +5645,9 @@ async function applyRetention(state, self, retention, now) {
   return removals;
 }
 function removeOldLogs(state, before) {
-  let names;
-  try {
-    names = readdirSync6(logsFolder(state));
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
-    throw error;
-  }
-  for (const name of names.filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
+  for (const name of namesIn(logsFolder(state)).filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
     const path = join15(logsFolder(state), name);
-    const stat2 = lstatSync4(path, { throwIfNoEntry: false });
+    const stat2 = lstatSync3(path, { throwIfNoEntry: false });
     if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync4(path, { force: true });
   }
 }
@@ -5828,7 +5802,7 @@ async function readJson(request) {
   try {
     return JSON.parse(text2);
   } catch (error) {
-    const place = /position \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+    const place = /position \d+/.exec(messageOf(error))?.[0];
     throw new Refusal("invalid", `the body is not JSON${place === void 0 ? "" : ` (at ${place})`}`);
   }
 }
@@ -6093,8 +6067,7 @@ async function answer2(ports, request, response, signal2) {
     let refusal = refusalOf(error);
     if (refusal === null) {
       ports.log("error", `${request.method} ${pathOf(request)} failed`, { error });
-      const reason = error instanceof Error ? error.message : String(error);
-      refusal = new Refusal("internal", `Verbatim's sidecar failed: ${reason}; its log says where`);
+      refusal = new Refusal("internal", `Verbatim's sidecar failed: ${messageOf(error)}; its log says where`);
     }
     for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
     if (hasUnreadBody(request)) {
@@ -6536,8 +6509,13 @@ async function findingOf(name, harnesses) {
   try {
     detection = await harnesses.of(name).detect();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ...base2, state: "broken", version: null, program: null, advice: [`Looking for it failed: ${why}`] };
+    return {
+      ...base2,
+      state: "broken",
+      version: null,
+      program: null,
+      advice: [`Looking for it failed: ${messageOf(error)}`]
+    };
   }
   if (detection.kind === "missing") {
     const advice2 = [`Looked for ${detection.lookedFor}.`, `Install it: \`${detection.install}\``];
@@ -6563,8 +6541,13 @@ async function claudeCode() {
     const version2 = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? "unknown";
     return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ...base2, state: "broken", version: null, program, advice: [`\`claude --version\` failed: ${why}`] };
+    return {
+      ...base2,
+      state: "broken",
+      version: null,
+      program,
+      advice: [`\`claude --version\` failed: ${messageOf(error)}`]
+    };
   }
 }
 function drift(title, version2, tested) {

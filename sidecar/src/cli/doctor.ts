@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
 import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
+import { messageOf } from '../errors.js';
 import type { Detection } from '../harness/contract.js';
 import { Harnesses } from '../harness/registry.js';
 import { ownIdentity, sidecarId } from '../job/owner.js';
@@ -69,8 +70,13 @@ async function findingOf(name: HarnessName, harnesses: Harnesses): Promise<Findi
   try {
     detection = await harnesses.of(name).detect();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ...base, state: 'broken', version: null, program: null, advice: [`Looking for it failed: ${why}`] };
+    return {
+      ...base,
+      state: 'broken',
+      version: null,
+      program: null,
+      advice: [`Looking for it failed: ${messageOf(error)}`],
+    };
   }
   if (detection.kind === 'missing') {
     const advice = [`Looked for ${detection.lookedFor}.`, `Install it: \`${detection.install}\``];
@@ -98,8 +104,13 @@ async function claudeCode(): Promise<Finding> {
     const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? 'unknown';
     return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ...base, state: 'broken', version: null, program, advice: [`\`claude --version\` failed: ${why}`] };
+    return {
+      ...base,
+      state: 'broken',
+      version: null,
+      program,
+      advice: [`\`claude --version\` failed: ${messageOf(error)}`],
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ANSWER_PAGE, type AnswerPage } from '../../../plugin/hooks/protocol/api.js';
 import type { AnswerRecord } from '../../../plugin/hooks/protocol/outcome.js';
-import { codeOf, readPrivate, writeAtomicLarge } from './private-files.js';
+import { readIfThere, writeAtomicLarge } from './private-files.js';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -20,7 +20,7 @@ export async function storeAnswer(folder: string, turn: number, text: string): P
     await writeAtomicLarge(jsonFile(folder, turn), Buffer.from(JSON.stringify(text), 'utf8'));
   }
   await writeAtomicLarge(answerFile(folder, turn), bytes);
-  return { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+  return recordOf(folder, turn, bytes);
 }
 
 /** The bytes of a turn's answer; null where that turn has none. */
@@ -34,7 +34,7 @@ export function readWholeAnswer(folder: string, turn: number): (AnswerRecord & {
   if (bytes === null) return null;
   const json = readIfThere(jsonFile(folder, turn));
   const text = json === null ? bytes.toString('utf8') : (JSON.parse(json.toString('utf8')) as string);
-  return { text, bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+  return { text, ...recordOf(folder, turn, bytes) };
 }
 
 /** The page of a turn's answer that begins at UTF-16 unit `from`; null where that turn has no answer. */
@@ -49,22 +49,14 @@ export function readAnswer(folder: string, turn: number, from = 0): AnswerPage |
 /** What `storeAnswer` answered for an answer that is there; null where there is none. */
 export function answerRecord(folder: string, turn: number): AnswerRecord | null {
   const bytes = readAnswerBytes(folder, turn);
-  return bytes === null ? null : { bytes: bytes.length, sha256: sha256Of(bytes), file: answerFile(folder, turn) };
+  return bytes === null ? null : recordOf(folder, turn, bytes);
 }
 
 function jsonFile(folder: string, turn: number): string {
   return `${answerFile(folder, turn)}.json`;
 }
 
-function readIfThere(path: string): Buffer | null {
-  try {
-    return readPrivate(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function sha256Of(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function recordOf(folder: string, turn: number, bytes: Buffer): AnswerRecord {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { bytes: bytes.length, sha256, file: answerFile(folder, turn) };
 }

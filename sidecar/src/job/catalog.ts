@@ -7,9 +7,10 @@ import { closeSync, constants, fstatSync, lstatSync, readdirSync, readSync } fro
 import { join } from 'node:path';
 import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import type { Outcome } from '../../../plugin/hooks/protocol/outcome.js';
+import { codeOf, messageOf } from '../errors.js';
 import { isJobId } from './job-id.js';
 import { livingOwner } from './owner.js';
-import { checkPrivateFolder, codeOf, openPrivate, readPrivate } from './private-files.js';
+import { checkPrivateFolder, isThere, namesIn, openPrivate, readPrivate } from './private-files.js';
 import { type JobRecord, recordOf } from './record.js';
 import { jobFolder, jobsFolder } from './state-folder.js';
 
@@ -51,13 +52,10 @@ export function listJobs(state: string): CatalogEntry[] {
 
 /** The ids of the jobs below the state folder; none where Verbatim has not kept any yet. */
 export function jobIds(state: string): string[] {
-  try {
-    checkPrivateFolder(jobsFolder(state));
-    return readdirSync(jobsFolder(state)).filter(isJobId);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const folder = jobsFolder(state);
+  if (!isThere(folder)) return [];
+  checkPrivateFolder(folder);
+  return namesIn(folder).filter(isJobId);
 }
 
 /** One job; null where there is none. */
@@ -143,16 +141,6 @@ function changedAt(entry: CatalogEntry): number {
 }
 
 function problemOf(error: unknown, folder: string): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.includes(folder) ? message : `${folder}: ${message}`;
-}
-
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    // ENOENT, or a parent that is not ours to look into: for a reader it is not there.
-    return false;
-  }
 }

@@ -18,8 +18,15 @@ import type {
 import type { EventBody } from '../../../plugin/hooks/protocol/event.js';
 import type { Failure } from '../../../plugin/hooks/protocol/outcome.js';
 import { TESTED } from '../../../plugin/hooks/protocol/tested.js';
-import type { TurnEvent } from '../harness/contract.js';
-import { type Access, type Harness, HarnessError, type HarnessThread, type TurnEnd } from '../harness/contract.js';
+import { messageOf } from '../errors.js';
+import {
+  type Access,
+  type Harness,
+  HarnessError,
+  type HarnessThread,
+  type TurnEnd,
+  type TurnEvent,
+} from '../harness/contract.js';
 import type { Log } from '../log.js';
 import { accessOfTurn, mayJoin } from './access.js';
 import type { Journal } from './journal.js';
@@ -436,9 +443,8 @@ export class Job {
     try {
       write();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       this.#fault = new JournalFault(
-        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${reason}`,
+        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${messageOf(error)}`,
       );
       this.#log('error', `job ${this.id}: its journal cannot be written`, { error });
     }

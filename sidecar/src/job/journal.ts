@@ -4,7 +4,6 @@
  * Whatever a caller is told has been written before: a message before it is acknowledged, an answer before
  * its turn is said to have ended, an event before it is served.
  */
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnswerPage, Delivery, Message, PermissionMode } from '../../../plugin/hooks/protocol/api.js';
 import type { EventBody, JobEvent } from '../../../plugin/hooks/protocol/event.js';
@@ -16,7 +15,7 @@ import { boundedEvent } from './bounded-event.js';
 import { EventLog } from './event-log.js';
 import { type Mask, maskEvent } from './mask-event.js';
 import { letJobGo, takeJob } from './owner.js';
-import { checkPrivateFolder, codeOf, ensurePrivateFolder, readPrivate, writeAtomic } from './private-files.js';
+import { checkPrivateFolder, ensurePrivateFolder, isThere, readPrivate, writeAtomic } from './private-files.js';
 import { type JobRecord, type MessageRecord, recordOf } from './record.js';
 import { jobFolder, jobsFolder } from './state-folder.js';
 
@@ -31,7 +30,7 @@ export type JournalPlace = {
 /** What the events of a job say of its last turn, where that turn has no end: its sidecar died while it ran. */
 type OpenTurn = { turn: number; startedAt: number; messages: string[]; files: Set<string> };
 
-/** What `how` a run was delivered contradicts what the journal has. */
+/** How a run is said to have been delivered contradicts what the journal has. */
 export class DeliveryConflict extends Error {}
 
 export class Journal {
@@ -247,14 +246,4 @@ function openTurnAfter(open: OpenTurn | null, event: JobEvent): OpenTurn | null 
     for (const change of event.action.changes) open.files.add(change.path);
   }
   return open;
-}
-
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
 }

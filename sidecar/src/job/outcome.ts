@@ -1,5 +1,6 @@
 /** How a turn's end is told: from what the harness reported to what the journal keeps. */
 import type { AnswerRecord, Failure, Outcome } from '../../../plugin/hooks/protocol/outcome.js';
+import { messageOf } from '../errors.js';
 import { HarnessError, type TurnEnd } from '../harness/contract.js';
 
 /** What a turn ended with, once its answer is stored; `store` keeps the text and may fail (a full disk). */
@@ -32,8 +33,4 @@ export async function outcomeOf(
 export function failureOf(error: unknown): Failure {
   if (error instanceof HarnessError) return error.failure;
   return { kind: 'unknown', status: 'failed', message: messageOf(error) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

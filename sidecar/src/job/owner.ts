@@ -4,9 +4,10 @@
  */
 import { closeSync, constants, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../errors.js';
 import { entryOf, isAlive, type ProcessIdentity } from '../process/table.js';
 import { objectOf } from '../shape.js';
-import { codeOf, openPrivate, readPrivate } from './private-files.js';
+import { openPrivate, readIfThere } from './private-files.js';
 
 /** Another sidecar, alive, has the job. */
 export class JobTakenError extends Error {
@@ -112,15 +113,10 @@ function removeDead(path: string, dead: ProcessIdentity, self: ProcessIdentity):
 }
 
 function readOwner(path: string): ProcessIdentity | null {
-  let text: string;
+  const bytes = readIfThere(path);
+  if (bytes === null) return null;
   try {
-    text = readPrivate(path).toString('utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-  try {
-    const fields = objectOf(JSON.parse(text), 'owner');
+    const fields = objectOf(JSON.parse(bytes.toString('utf8')), 'owner');
     return { pid: Number(fields.pid), startTime: String(fields.startTime) };
   } catch {
     // Damaged (a full disk): whoever wrote it is not to be found by it, so it names nobody alive.

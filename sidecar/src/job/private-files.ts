@@ -12,6 +12,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -19,6 +20,7 @@ import {
 } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../errors.js';
 
 export class UnsafePathError extends Error {
   constructor(
@@ -81,6 +83,31 @@ export function readPrivate(path: string): Buffer {
   }
 }
 
+/** The bytes of a file of ours; null where it is not there. */
+export function readIfThere(path: string): Buffer | null {
+  try {
+    return readPrivate(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Whether something stands at `path`, whatever it is; a link counts as itself. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The names in a folder; none where it is not there. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /** Replaces a file whole: after a crash at any point it holds the old bytes or the new ones. */
 export function writeAtomic(path: string, bytes: string | Buffer): void {
   const draft = draftOf(path);
@@ -115,11 +142,6 @@ export async function writeAtomicLarge(path: string, bytes: Buffer): Promise<voi
   } finally {
     await folder.close();
   }
-}
-
-/** The error code of a system error, '' for anything else. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function draftOf(path: string): string {

@@ -6,8 +6,9 @@
  * of this machine, this boot and this pid namespace count: a home folder may be shared with a container,
  * whose pids mean something else.
  */
-import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../errors.js';
 import type { Log } from '../log.js';
 import { SIDECAR_VARIABLE } from '../process/environment.js';
 import { killAll } from '../process/ladder.js';
@@ -15,7 +16,7 @@ import { carrying, isAlive, type ProcessIdentity, processTable } from '../proces
 import { ProcessTree } from '../process/tree.js';
 import { countOf, objectOf, ShapeError, textOf } from '../shape.js';
 import { sidecarId } from './owner.js';
-import { codeOf, ensurePrivateFolder, readPrivate, writeAtomic } from './private-files.js';
+import { ensurePrivateFolder, namesIn, readPrivate, writeAtomic } from './private-files.js';
 import { sidecarsFolder } from './state-folder.js';
 
 /** How often the processes below a sidecar that works are recorded, in milliseconds. */
@@ -78,7 +79,7 @@ export type Reaped = {
 /** Ends what sidecars that are gone have left. Resolves to what was found, one entry a sidecar that left something. */
 export async function reap(state: string, log: Log): Promise<Reaped[]> {
   const reaped: Reaped[] = [];
-  for (const name of namesIn(sidecarsFolder(state))) {
+  for (const name of namesIn(sidecarsFolder(state)).filter((each) => /^\d+-\w+\.json$/.test(each))) {
     const path = join(sidecarsFolder(state), name);
     const file = readFile(path, log);
     if (file === null || file.world !== world() || isAlive(file.sidecar)) continue;
@@ -87,7 +88,7 @@ export async function reap(state: string, log: Log): Promise<Reaped[]> {
       ...file.processes.filter(isAlive),
       ...carrying(SIDECAR_VARIABLE, [sidecar]).map(({ pid, startTime }) => ({ pid, startTime })),
     ];
-    const left = new Set(found().map(sidecarId)).size;
+    const left = new Set(found().map(({ pid }) => pid)).size;
     const survivors = await killAll(found);
     if (left > 0) reaped.push({ sidecar, ended: left - survivors.length, survivors });
     if (survivors.length === 0) rmSync(path, { force: true });
@@ -127,14 +128,5 @@ function world(): string {
   } catch {
     // A system that hides them: start times still tell the processes apart.
     return '';
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => /^\d+-\w+\.json$/.test(name));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
   }
 }

@@ -1,15 +1,16 @@
 /** How long jobs are kept, and their removal. A job that a sidecar holds is never removed. */
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageOf } from '../errors.js';
 import type { ProcessIdentity } from '../process/table.js';
 import { type CatalogJob, jobIds, lookAt } from './catalog.js';
-import { JobTakenError, takeJob } from './owner.js';
-import { codeOf } from './private-files.js';
+import { takeJob } from './owner.js';
+import { namesIn } from './private-files.js';
 import { logsFolder } from './state-folder.js';
 
-export const KEEP_MS = 30 * 24 * 3_600_000;
-export const KEEP_BYTES = 1024 ** 3;
+const KEEP_MS = 30 * 24 * 3_600_000;
+const KEEP_BYTES = 1024 ** 3;
 
 export type Retention = {
   /** Jobs that changed longer ago than this go. */
@@ -44,8 +45,7 @@ export function remove(job: CatalogJob, self: ProcessIdentity): Removal {
     rmSync(job.folder, { recursive: true, force: true });
     return { kind: 'removed', job };
   } catch (error) {
-    if (error instanceof JobTakenError) return { kind: 'kept', job, why: error.message };
-    return { kind: 'kept', job, why: error instanceof Error ? error.message : String(error) };
+    return { kind: 'kept', job, why: messageOf(error) };
   }
 }
 
@@ -75,14 +75,7 @@ export async function applyRetention(
 }
 
 function removeOldLogs(state: string, before: number): void {
-  let names: string[];
-  try {
-    names = readdirSync(logsFolder(state));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
-    throw error;
-  }
-  for (const name of names.filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
+  for (const name of namesIn(logsFolder(state)).filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
     const path = join(logsFolder(state), name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && stat.mtimeMs < before) rmSync(path, { force: true });

@@ -1,6 +1,7 @@
 /** Reads a request's body, capped while it streams, and parses it. */
 import type { IncomingMessage } from 'node:http';
 import { BODY_LIMIT } from '../../../plugin/hooks/protocol/api.js';
+import { messageOf } from '../errors.js';
 import { Refusal } from './refusal.js';
 
 const TOO_LARGE = `the body is larger than ${BODY_LIMIT} bytes`;
@@ -19,7 +20,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
     return JSON.parse(text) as unknown;
   } catch (error) {
     // Node's words quote the body; only where it broke off is worth repeating.
-    const place = /position \d+/.exec(error instanceof Error ? error.message : '')?.[0];
+    const place = /position \d+/.exec(messageOf(error))?.[0];
     throw new Refusal('invalid', `the body is not JSON${place === undefined ? '' : ` (at ${place})`}`);
   }
 }

@@ -2,6 +2,7 @@
  * The local API's HTTP: token, path, method, size, body, in this order, and nothing said before the token.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { messageOf } from '../errors.js';
 import type { Log } from '../log.js';
 import { readJson } from './body-reader.js';
 import { Refusal, refusalOf } from './refusal.js';
@@ -62,8 +63,7 @@ async function answer(
     let refusal = refusalOf(error);
     if (refusal === null) {
       ports.log('error', `${request.method} ${pathOf(request)} failed`, { error });
-      const reason = error instanceof Error ? error.message : String(error);
-      refusal = new Refusal('internal', `Verbatim's sidecar failed: ${reason}; its log says where`);
+      refusal = new Refusal('internal', `Verbatim's sidecar failed: ${messageOf(error)}; its log says where`);
     }
     for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
     if (hasUnreadBody(request)) {
