@@ -8,7 +8,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const BUNDLE = join(ROOT, 'plugin/sidecar/verbatim.mjs');
 
 const BANNER = `#!/usr/bin/env node
-// Built from sidecar/src and plugin/hooks/protocol by scripts/bundle.ts: change those, then \`npm run bundle\`.`;
+// Built from sidecar/src and plugin/hooks/{protocol,notes} by scripts/bundle.ts: change those, then \`npm run bundle\`.`;
 
 /** The bundle's bytes: the same on every machine, so no path, no time and no source map is in it. */
 export async function buildBundle(): Promise<Buffer> {

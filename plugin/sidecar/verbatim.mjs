@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Built from sidecar/src and plugin/hooks/protocol by scripts/bundle.ts: change those, then `npm run bundle`.
+// Built from sidecar/src and plugin/hooks/{protocol,notes} by scripts/bundle.ts: change those, then `npm run bundle`.
 
 // sidecar/src/cli/node-version.ts
 var OLDEST = [20, 19];
@@ -1815,7 +1815,22 @@ function nullish(innerType) {
   return /* @__PURE__ */ optional(/* @__PURE__ */ nullable(innerType));
 }
 
+// plugin/hooks/notes/foreign.ts
+var FOREIGN_LIMIT = 600;
+var INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+function foreign(text2, limit = FOREIGN_LIMIT) {
+  const line = text2.replace(INVISIBLE, " ").replace(/ {2,}/g, " ").trim();
+  return cut(line, limit).replace(/[<>\]]/g, "\\$&");
+}
+function cut(text2, limit) {
+  if (text2.length <= limit) return text2;
+  const last = text2.charCodeAt(limit - 2);
+  const end = last >= 55296 && last <= 56319 ? limit - 2 : limit - 1;
+  return `${text2.slice(0, end)}…`;
+}
+
 // sidecar/src/harness/codex/frames.ts
+var EXCERPT = 200;
 var FrameFault = class extends Error {
   constructor(what) {
     super(what);
@@ -1835,19 +1850,16 @@ function parseFrame(line) {
   try {
     value = JSON.parse(line);
   } catch {
-    throw new FrameFault(`a line that is not JSON: ${excerpt(line)}`);
+    throw new FrameFault(`a line that is not JSON: ${cut(line, EXCERPT)}`);
   }
   const parsed = message.safeParse(value);
-  if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${excerpt(line)}`);
+  if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${cut(line, EXCERPT)}`);
   const { id, method, params, result: result2, error } = parsed.data;
   if (method !== void 0) {
     return id === void 0 ? { kind: "notification", method, params } : { kind: "request", id, method, params };
   }
-  if (id === void 0) throw new FrameFault(`a message with neither id nor method: ${excerpt(line)}`);
+  if (id === void 0) throw new FrameFault(`a message with neither id nor method: ${cut(line, EXCERPT)}`);
   return error ? { kind: "error", id, error } : { kind: "result", id, result: result2 };
-}
-function excerpt(line) {
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 function read(schema, value, what) {
   const parsed = schema.safeParse(value);
@@ -2533,24 +2545,7 @@ var Child = class _Child {
   }
 };
 
-// sidecar/src/harness/codex/output.ts
-var HEAD = 2e4;
-var TAIL = 1e4;
-var OUTPUT_LIMIT = HEAD + TAIL;
-function capped(text2, head = HEAD, tail = TAIL) {
-  if (text2.length <= head + tail) return { text: text2, omitted: 0 };
-  let headEnd = head;
-  if (isHigh(text2.charCodeAt(headEnd - 1)) && isLow(text2.charCodeAt(headEnd))) headEnd -= 1;
-  let tailStart = text2.length - tail;
-  if (isHigh(text2.charCodeAt(tailStart - 1)) && isLow(text2.charCodeAt(tailStart))) tailStart += 1;
-  const omitted = tailStart - headEnd;
-  const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
-  return { text: `${text2.slice(0, headEnd)}
-${note}
-${text2.slice(tailStart)}`, omitted };
-}
-var isHigh = (unit) => unit >= 55296 && unit <= 56319;
-var isLow = (unit) => unit >= 56320 && unit <= 57343;
+// sidecar/src/harness/codex/shell.ts
 var SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh) -l?c (.*)$/s;
 function unwrapped(command) {
   const word = SHELL.exec(command)?.[1];
@@ -3112,6 +3107,23 @@ var AnswerRule = class {
     return [text2];
   }
 };
+
+// sidecar/src/capped.ts
+var HEAD = 2e4;
+var TAIL = 1e4;
+var OUTPUT_LIMIT = HEAD + TAIL;
+function capped(text2, head = HEAD, tail = TAIL) {
+  if (text2.length <= head + tail) return { text: text2, omitted: 0 };
+  const headEnd = isInsidePair(text2, head) ? head - 1 : head;
+  const tailStart = text2.length - tail + (isInsidePair(text2, text2.length - tail) ? 1 : 0);
+  const omitted = tailStart - headEnd;
+  const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
+  const parts = [text2.slice(0, headEnd), note, ...tail > 0 ? [text2.slice(tailStart)] : []];
+  return { text: parts.join("\n"), omitted };
+}
+function isInsidePair(text2, at) {
+  return (text2.codePointAt(at - 1) ?? 0) > 65535;
+}
 
 // sidecar/src/harness/codex/events.ts
 var NO_ACTION = /* @__PURE__ */ new Set(["hookPrompt", "functionCallOutput", "plan", "enteredReviewMode", "exitedReviewMode"]);
@@ -4043,20 +4055,6 @@ function order(a, b) {
   return 0;
 }
 
-// plugin/hooks/notes/foreign.ts
-var FOREIGN_LIMIT = 600;
-var INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
-function foreign(text2, limit = FOREIGN_LIMIT) {
-  const line = text2.replace(INVISIBLE, " ").replace(/ {2,}/g, " ").trim();
-  return cut(line, limit).replace(/[<>\]]/g, "\\$&");
-}
-function cut(text2, limit) {
-  if (text2.length <= limit) return text2;
-  const last = text2.charCodeAt(limit - 2);
-  const end = last >= 55296 && last <= 56319 ? limit - 2 : limit - 1;
-  return `${text2.slice(0, end)}…`;
-}
-
 // plugin/hooks/notes/drift.ts
 function driftNotice(program, version2, range) {
   const verdict = compareToTested(version2, range);
@@ -4732,8 +4730,8 @@ function boundedAction(action) {
   }
 }
 function boundedChange(change, limit) {
-  const diff = bounded(change.diff, limit);
-  return diff === change.diff ? change : { ...change, diff, omitted: change.omitted + change.diff.length - limit };
+  const { text: text2, omitted } = capped(change.diff, limit, 0);
+  return { ...change, diff: text2, omitted: change.omitted + omitted };
 }
 function boundedEnd(body) {
   const filesChanged = body.filesChanged.slice(0, 1e3);
@@ -4743,11 +4741,7 @@ function boundedEnd(body) {
   return { filesChanged, outcome: { ...body.outcome, partial: partial2 } };
 }
 function bounded(text2, limit) {
-  if (text2.length <= limit) return text2;
-  const last = text2.charCodeAt(limit - 1);
-  const end = last >= 55296 && last <= 56319 ? limit - 1 : limit;
-  return `${text2.slice(0, end)}
-[… ${text2.length - end} characters left out …]`;
+  return capped(text2, limit, 0).text;
 }
 
 // sidecar/src/job/event-log.ts
@@ -6266,7 +6260,7 @@ var CommandError = class extends Error {
 };
 function oneLine(text2, limit = 200) {
   const plain2 = text2.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
-  return plain2.length <= limit ? plain2 : `${plain2.slice(0, limit - 1)}…`;
+  return cut(plain2, limit);
 }
 function table(rows) {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row2) => row2[column]?.length ?? 0)));
@@ -6509,13 +6503,8 @@ async function findingOf(name, harnesses) {
   try {
     detection = await harnesses.of(name).detect();
   } catch (error) {
-    return {
-      ...base2,
-      state: "broken",
-      version: null,
-      program: null,
-      advice: [`Looking for it failed: ${messageOf(error)}`]
-    };
+    const advice2 = [`Looking for it failed: ${messageOf(error)}`];
+    return { ...base2, state: "broken", version: null, program: null, advice: advice2 };
   }
   if (detection.kind === "missing") {
     const advice2 = [`Looked for ${detection.lookedFor}.`, `Install it: \`${detection.install}\``];
@@ -6541,13 +6530,8 @@ async function claudeCode() {
     const version2 = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? "unknown";
     return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
   } catch (error) {
-    return {
-      ...base2,
-      state: "broken",
-      version: null,
-      program,
-      advice: [`\`claude --version\` failed: ${messageOf(error)}`]
-    };
+    const advice = [`\`claude --version\` failed: ${messageOf(error)}`];
+    return { ...base2, state: "broken", version: null, program, advice };
   }
 }
 function drift(title, version2, tested) {

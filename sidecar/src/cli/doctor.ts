@@ -70,13 +70,8 @@ async function findingOf(name: HarnessName, harnesses: Harnesses): Promise<Findi
   try {
     detection = await harnesses.of(name).detect();
   } catch (error) {
-    return {
-      ...base,
-      state: 'broken',
-      version: null,
-      program: null,
-      advice: [`Looking for it failed: ${messageOf(error)}`],
-    };
+    const advice = [`Looking for it failed: ${messageOf(error)}`];
+    return { ...base, state: 'broken', version: null, program: null, advice };
   }
   if (detection.kind === 'missing') {
     const advice = [`Looked for ${detection.lookedFor}.`, `Install it: \`${detection.install}\``];
@@ -104,13 +99,8 @@ async function claudeCode(): Promise<Finding> {
     const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? 'unknown';
     return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
   } catch (error) {
-    return {
-      ...base,
-      state: 'broken',
-      version: null,
-      program,
-      advice: [`\`claude --version\` failed: ${messageOf(error)}`],
-    };
+    const advice = [`\`claude --version\` failed: ${messageOf(error)}`];
+    return { ...base, state: 'broken', version: null, program, advice };
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a command prints to, and how foreign text is shown there. */
+import { cut } from '../../../plugin/hooks/notes/foreign.js';
 
 export type Terminal = {
   /** Writes to stdout; resolves once it is handed over whole, so that leaving cuts nothing off. */
@@ -34,7 +35,7 @@ export class CommandError extends Error {
 /** Foreign text as one line that cannot steer a terminal, at most `limit` characters. */
 export function oneLine(text: string, limit = 200): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return plain.length <= limit ? plain : `${plain.slice(0, limit - 1)}…`;
+  return cut(plain, limit);
 }
 
 /** `rows` as columns; the last one is not padded. */

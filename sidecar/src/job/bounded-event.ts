@@ -3,6 +3,7 @@
  * 4 MiB (2.1.332). Commands' output and diffs come capped already, one by one; this is for texts and for their sum.
  */
 import type { Action, EventBody, FileChange } from '../../../plugin/hooks/protocol/event.js';
+import { capped } from '../capped.js';
 
 /** Characters (UTF-16 units) of one event's texts, together. */
 export const EVENT_LIMIT = 200_000;
@@ -60,8 +61,8 @@ function boundedAction(action: Action): Action {
 }
 
 function boundedChange(change: FileChange, limit: number): FileChange {
-  const diff = bounded(change.diff, limit);
-  return diff === change.diff ? change : { ...change, diff, omitted: change.omitted + change.diff.length - limit };
+  const { text, omitted } = capped(change.diff, limit, 0);
+  return { ...change, diff: text, omitted: change.omitted + omitted };
 }
 
 function boundedEnd(body: Extract<EventBody, { kind: 'turn_ended' }>): Partial<typeof body> {
@@ -72,10 +73,7 @@ function boundedEnd(body: Extract<EventBody, { kind: 'turn_ended' }>): Partial<t
   return { filesChanged, outcome: { ...body.outcome, partial } };
 }
 
-/** The text's beginning and how much was left out, where it is longer than `limit`. A surrogate pair is never split. */
+/** The text's beginning and how much was left out, where it is longer than `limit`. */
 function bounded(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const last = text.charCodeAt(limit - 1);
-  const end = last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit;
-  return `${text.slice(0, end)}\n[… ${text.length - end} characters left out …]`;
+  return capped(text, limit, 0).text;
 }

@@ -39,7 +39,7 @@ describe('an event in the journal', () => {
 
   it('says how much was left out, and never splits a surrogate pair', () => {
     const bounded = boundedEvent({ kind: 'message', text: `a${'😀'.repeat(EVENT_LIMIT)}` });
-    expect(bounded.text.endsWith('😀\n[… 200002 characters left out …]')).toBe(true);
+    expect(bounded.text.endsWith('😀\n[… 200,002 characters left out …]')).toBe(true);
     expect(/\p{Surrogate}/u.test(bounded.text)).toBe(false);
   });
 

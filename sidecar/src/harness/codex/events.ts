@@ -6,8 +6,9 @@ import type {
   FileChange,
   PlanStep,
 } from '../../../../plugin/hooks/protocol/event.js';
+import { capped } from '../../capped.js';
 import type { Item, OtherItem } from './frames.js';
-import { capped, unwrapped } from './output.js';
+import { unwrapped } from './shell.js';
 
 export type Acted = { readonly action: Action; readonly result: ActionResult };
 

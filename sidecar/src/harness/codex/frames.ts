@@ -6,6 +6,10 @@
  * Shapes: `codex app-server generate-ts --experimental` of 0.171.0, confirmed in runs.
  */
 import * as z from 'zod/mini';
+import { cut } from '../../../../plugin/hooks/notes/foreign.js';
+
+/** Characters of a line that cannot be read which its fault repeats. */
+const EXCERPT = 200;
 
 /** A line or a frame that is not what Codex 0.171.0 sends. */
 export class FrameFault extends Error {
@@ -40,20 +44,16 @@ export function parseFrame(line: string): Frame {
   try {
     value = JSON.parse(line);
   } catch {
-    throw new FrameFault(`a line that is not JSON: ${excerpt(line)}`);
+    throw new FrameFault(`a line that is not JSON: ${cut(line, EXCERPT)}`);
   }
   const parsed = message.safeParse(value);
-  if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${excerpt(line)}`);
+  if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${cut(line, EXCERPT)}`);
   const { id, method, params, result, error } = parsed.data;
   if (method !== undefined) {
     return id === undefined ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
   }
-  if (id === undefined) throw new FrameFault(`a message with neither id nor method: ${excerpt(line)}`);
+  if (id === undefined) throw new FrameFault(`a message with neither id nor method: ${cut(line, EXCERPT)}`);
   return error ? { kind: 'error', id, error } : { kind: 'result', id, result };
-}
-
-function excerpt(line: string): string {
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
 /** Reads `value` by `schema`. @throws FrameFault that names the frame and the first field that is wrong. */

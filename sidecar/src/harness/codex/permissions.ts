@@ -4,7 +4,7 @@
  * No request is left without an answer: an unanswered one hangs the turn (measured on codex 0.171.0).
  */
 import type { Access } from '../contract.js';
-import { unwrapped } from './output.js';
+import { unwrapped } from './shell.js';
 import { worktreeRoots } from './worktree.js';
 
 /** The part of `turn/start` that bounds the turn. It is sent with every turn, so that nothing remembered widens it. */

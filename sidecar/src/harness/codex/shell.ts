@@ -1,27 +1,4 @@
-/** Caps long output: its head, a line that says what was left out, its tail. */
-
-const HEAD = 20_000;
-const TAIL = 10_000;
-
-/** Characters (UTF-16 units) of a command's output, a diff or a tool's result that an event carries. */
-export const OUTPUT_LIMIT = HEAD + TAIL;
-
-export type Capped = { readonly text: string; readonly omitted: number };
-
-/** `text` itself up to `head + tail` characters, else both with a line between. A surrogate pair is never split. */
-export function capped(text: string, head: number = HEAD, tail: number = TAIL): Capped {
-  if (text.length <= head + tail) return { text, omitted: 0 };
-  let headEnd = head;
-  if (isHigh(text.charCodeAt(headEnd - 1)) && isLow(text.charCodeAt(headEnd))) headEnd -= 1;
-  let tailStart = text.length - tail;
-  if (isHigh(text.charCodeAt(tailStart - 1)) && isLow(text.charCodeAt(tailStart))) tailStart += 1;
-  const omitted = tailStart - headEnd;
-  const note = `[… ${omitted.toLocaleString('en-US')} characters left out …]`;
-  return { text: `${text.slice(0, headEnd)}\n${note}\n${text.slice(tailStart)}`, omitted };
-}
-
-const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
-const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
+/** The command that the model asked for, out of the shell that Codex runs it in. */
 
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh) -l?c (.*)$/s;
 
