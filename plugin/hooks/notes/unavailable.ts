@@ -15,7 +15,7 @@ export function sidecarLost(detail: string): Failure {
   return {
     kind: 'crashed',
     status: 'failed',
-    message: `Verbatim's sidecar ended while the turn ran: ${detail}`,
+    message: `Verbatim's sidecar no longer answers: ${detail}`,
     hint: 'Send the agent a message to resume its thread.',
   };
 }

@@ -12,6 +12,8 @@ export type Reply<T> =
 /** How often, and how far apart, a request is sent again: a sidecar starts in 0.1 s, 8 at once on 2 cores in 0.9 s. */
 const RETRIES = 40;
 export const RETRY_MS = 100;
+/** When a sidecar that lives and says nothing is given up, in milliseconds: each fetch waits 30 s for it (2.1.332). */
+const SILENCE_MS = 50_000;
 
 export function createJob(host: Host, body: CreateJob): Promise<Reply<{ job: JobView }>> {
   return ask(host, { method: 'POST', path: '/v1/jobs', body });
@@ -41,7 +43,10 @@ export async function answerOf(host: Host, job: string, turn: number): Promise<R
 
 async function ask<T>(host: Host, request: ApiRequest): Promise<Reply<T>> {
   let detail = '';
-  for (let tries = 0; tries < RETRIES; tries += 1) {
+  const began = Date.now();
+  // At least two tries: a machine that slept meanwhile has lost its clock, not its sidecar.
+  const isGivenUp = (tries: number) => tries >= RETRIES || (tries >= 2 && Date.now() - began > SILENCE_MS);
+  for (let tries = 0; !isGivenUp(tries); tries += 1) {
     if (tries > 0) await host.sleep(RETRY_MS);
     const reply = await host.request(request);
     switch (reply.kind) {
