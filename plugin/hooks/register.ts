@@ -15,6 +15,7 @@ import type { Host } from './runner/host.js';
 import { modeOf, Runner } from './runner/runner.js';
 import { type Fetch, Sidecar, type SidecarPorts } from './runner/sidecar.js';
 import { fullName, TOOLS } from './runner/tools.js';
+import { typedText } from './runner/typed.js';
 
 /** The plugin's name as its manifest has it: the prefix of its agent types and tools. */
 const PLUGIN = 'verbatim';
@@ -102,6 +103,15 @@ export const register: Register = (on, given) => {
   on('tool.offer', { tool: OWN_TOOLS }, (_$, e, next) =>
     e.subagentType !== undefined && agentTypeOf(PLUGIN, e.subagentType) !== undefined ? next(e) : { isOffered: false },
   );
+
+  on('session.append', { door: 'delivery', origin: { kind: 'composer' } }, async ($, e, next) => {
+    const { agentId } = e;
+    if (agentId !== undefined && (await runner.isOurs(hostOf($), agentId))) {
+      const framed = e.message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+      await runner.received(hostOf($), agentId, typedText(framed));
+    }
+    return next(e);
+  });
 
   on('session.send', async (_, e, next) => {
     const delivered = runner.sendingTo(e.to);

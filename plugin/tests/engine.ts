@@ -176,6 +176,8 @@ export type RunOptions = {
   readonly isHandbackAsked?: boolean;
   /** A message that arrives at the tool round after this step (0 for the first). */
   readonly mailAfter?: { readonly step: number; readonly text: string };
+  /** The same, as a person types it in the agent's view: in the engine's frame. */
+  readonly typedAfter?: { readonly step: number; readonly text: string };
   /** Steps the engine asks for after a plain ending, as its nudges do. */
   readonly nudges?: number;
 };
@@ -241,6 +243,12 @@ export async function run(
     }
     if (call.tool === 'SubagentHandback' && call.result.startsWith('{"success":true')) {
       return { final: lastText(step), delivered: String(call.input.message) };
+    }
+    if (options.typedAfter?.step === index) {
+      const content = [{ type: 'text', text: options.typedAfter.text }];
+      const message = { type: 'attachment', name: 'queued_command', role: 'user', content };
+      const row = { message, door: 'delivery', origin: { kind: 'composer' }, uuid: crypto.randomUUID(), agentId };
+      await $.session.append(row as never);
     }
     if (options.mailAfter?.step === index) {
       await $.session.receive({ origin: { kind: 'coordinator' }, text: options.mailAfter.text, agentId });

@@ -61,4 +61,14 @@ describe('rule.lateMessageGetsATurn', () => {
     expect(woken.final).toBe('one');
     expect(made.sidecar.harnessTurns).toBe(1);
   });
+
+  test("what a person types in the agent's view reaches the harness as it was typed", async ($, on) => {
+    const made = world(on, { turns: [{ answer: 'first' }, { answer: 'second' }] });
+    await begin($);
+    const typed = ' /why?\n\nThis is how Claude Code surfaces messages the user sends mid-turn: <b> ';
+    const framed = `<system-reminder>\nThe user sent a new message while you were working:\n${typed}\n\nThis is how Claude Code surfaces messages the user sends mid-turn — address it.\n</system-reminder>`;
+    const { final } = await run($, made, { typedAfter: { step: 0, text: framed } });
+    expect(final).toBe('second');
+    expect(made.sidecar.texts).toEqual(['do the thing', typed]);
+  });
 });

@@ -79,7 +79,6 @@ describe('rule.lateMessageGetsATurn at the keyboard', () => {
     await viewAgent();
     await tui.say('look at <b>the tests</b> too');
     open.open();
-    await tui.sees('I was told: look at <b>the tests</b> too');
     await until('the end', async () => lastWords(await transcript()).startsWith('I was told'));
     expect(lastWords(await transcript())).toBe('I was told: look at <b>the tests</b> too');
     expect(codex.seen('look at <b>the tests</b> too').inLast).toBe(1);
