@@ -161,6 +161,7 @@ var MESSAGE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 var BODY_LIMIT = 8 * 1024 * 1024;
 var POLL_LIMIT_MS = 2e4;
 var ANSWER_PAGE = 6e5;
+var DELIVERY_WAYS = ["plain", "handback", "handback_refused"];
 
 // sidecar/src/version.ts
 var VERSION = "0.1.0";
@@ -3994,7 +3995,7 @@ var Harnesses = class {
 };
 
 // sidecar/src/job/access.ts
-var ORDER = ["read_only", "workspace_write", "full"];
+var ACCESS_LEVELS = ["read_only", "workspace_write", "full"];
 function levelOf(mode) {
   switch (mode) {
     case "plan":
@@ -4013,10 +4014,10 @@ function levelOf(mode) {
   }
 }
 function stricterOf(a, b) {
-  return ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b;
+  return isStricter(b, a) ? b : a;
 }
 function isStricter(a, b) {
-  return ORDER.indexOf(a) < ORDER.indexOf(b);
+  return ACCESS_LEVELS.indexOf(a) < ACCESS_LEVELS.indexOf(b);
 }
 function rememberedAfter(remembered, mode) {
   return mode === "unknown" ? remembered : stricterOf(remembered, levelOf(mode));
@@ -4078,7 +4079,7 @@ async function outcomeOf(ending, store) {
       try {
         return { kind: "completed", answer: await store(ending.answer) };
       } catch (error) {
-        const message2 = `the answer could not be stored: ${messageOf(error)}`;
+        const message2 = `The answer could not be stored (${messageOf(error)}).`;
         return { kind: "failed", failure: { kind: "unknown", status: "failed", message: message2 }, partial: [ending.answer] };
       }
     case "empty":
@@ -4367,12 +4368,11 @@ var Job = class {
   async #ensureThread() {
     const { record: record2 } = this.#journal;
     if (!await isFolder2(record2.cwd)) throw new HarnessError(goneFolder(record2.cwd));
-    if (this.#thread !== null) return this.#thread;
+    if (this.#thread !== null) return;
     this.#opening ??= this.#harness.open({ job: record2.id, thread: record2.thread, cwd: record2.cwd, model: record2.requestedModel }).finally(() => {
       this.#opening = null;
     });
     this.#thread = await this.#opening;
-    return this.#thread;
   }
   async #runTurn(turn, ids) {
     const thread = this.#thread;
@@ -4536,7 +4536,7 @@ var Job = class {
     this.#apply({ kind: "recorded", turn });
   }
   #recordUnstarted({ turn, why, messages }) {
-    const failure3 = this.#openFailure ?? { kind: "unknown", status: "failed", message: "the turn did not start" };
+    const failure3 = this.#openFailure ?? { kind: "unknown", status: "failed", message: "The turn did not start." };
     this.#openFailure = null;
     const model = this.#journal.record.model;
     this.#keep(() => this.#journal.update({ turns: turn }));
@@ -4606,7 +4606,7 @@ function goneFolder(cwd) {
   return {
     kind: "invalid_request",
     status: "failed",
-    message: `the working folder ${cwd} is gone`,
+    message: `The working folder ${cwd} is gone.`,
     hint: "Make it again, or spawn the agent in another folder."
   };
 }
@@ -5079,6 +5079,7 @@ function readOwner(path) {
 }
 
 // sidecar/src/job/record.ts
+var WORD = { max: 4096 };
 var RECORD_VERSION = 1;
 function recordOf2(text2, id) {
   const fields = objectOf(JSON.parse(text2), "state.json");
@@ -5087,21 +5088,20 @@ function recordOf2(text2, id) {
     throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
   }
   if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
-  const word = { max: 4096 };
   return {
     version: version2,
     id,
     harness: choiceOf(fields, "harness", HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, "harnessVersion"),
-    agent: textOf2(fields, "agent", word),
-    session: textOf2(fields, "session", word),
-    cwd: textOf2(fields, "cwd", word),
-    requestedModel: fields.requestedModel === null ? null : textOf2(fields, "requestedModel", word),
+    agent: textOf2(fields, "agent", WORD),
+    session: textOf2(fields, "session", WORD),
+    cwd: textOf2(fields, "cwd", WORD),
+    requestedModel: nullableTextOf(fields, "requestedModel"),
     model: possiblyEmpty(fields.model, "model"),
-    effort: fields.effort === null ? null : textOf2(fields, "effort", word),
+    effort: nullableTextOf(fields, "effort"),
     stallMs: countOf(fields, "stallMs", 1, Number.MAX_SAFE_INTEGER),
-    thread: fields.thread === null ? null : optionalTextOf(fields, "thread", word) ?? null,
-    access: choiceOf(fields, "access", ["read_only", "workspace_write", "full"]),
+    thread: nullableTextOf(fields, "thread"),
+    access: choiceOf(fields, "access", ACCESS_LEVELS),
     turns: countOf(fields, "turns", 0, Number.MAX_SAFE_INTEGER),
     createdAt: countOf(fields, "createdAt", 0, Number.MAX_SAFE_INTEGER),
     updatedAt: countOf(fields, "updatedAt", 0, Number.MAX_SAFE_INTEGER),
@@ -5122,13 +5122,16 @@ function deliveryOf(value, field) {
   return {
     turn: countOf(fields, "turn", 1, Number.MAX_SAFE_INTEGER, `${field}.`),
     run: textOf2(fields, "run", { max: 512 }, `${field}.`),
-    how: choiceOf(fields, "how", ["plain", "handback", "handback_refused"], `${field}.`),
+    how: choiceOf(fields, "how", DELIVERY_WAYS, `${field}.`),
     at: countOf(fields, "at", 0, Number.MAX_SAFE_INTEGER, `${field}.`)
   };
 }
 function listOf(value, field, read3) {
   if (!Array.isArray(value)) throw new ShapeError(field, "must be a list");
   return value.map((item, index) => read3(item, `${field}[${index}]`));
+}
+function nullableTextOf(fields, name) {
+  return fields[name] === null ? null : textOf2(fields, name, WORD);
 }
 function possiblyEmpty(value, field) {
   if (typeof value !== "string") throw new ShapeError(field, "must be a string");
@@ -5317,8 +5320,8 @@ var Journal = class _Journal {
       failure: {
         kind: "crashed",
         status: "failed",
-        message: "the sidecar that ran this turn ended before the turn did",
-        hint: "The thread is kept: send the agent a message to go on."
+        message: "The sidecar that ran this turn ended before the turn did.",
+        hint: "Send a message to go on: the thread is kept."
       },
       partial: open2.messages
     };
@@ -5857,7 +5860,7 @@ function deliveryOf2(value) {
   return {
     turn: countOf(body, "turn", 1, Number.MAX_SAFE_INTEGER),
     run: textOf2(body, "run", ID),
-    how: choiceOf(body, "how", ["plain", "handback", "handback_refused"])
+    how: choiceOf(body, "how", DELIVERY_WAYS)
   };
 }
 function warmHarnessOf(value) {
@@ -6182,14 +6185,11 @@ async function serve(options = {}) {
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar }, options.makers);
-  const jobs2 = new Jobs({
-    place: { state, self, mask: hide2, now: Date.now },
-    harnessOf: (name) => harnesses.of(name),
-    log
-  });
+  const harnessOf = (name) => harnesses.of(name);
+  const jobs2 = new Jobs({ place: { state, self, mask: hide2, now: Date.now }, harnessOf, log });
   const token = mintToken();
   const server = createApi({
-    routes: { jobs: jobs2, harnessOf: (name) => harnesses.of(name), leaseMs, log, onAdopted: () => lifeline?.adopt() },
+    routes: { jobs: jobs2, harnessOf, leaseMs, log, onAdopted: () => lifeline?.adopt() },
     token,
     log,
     onRequest: () => lifeline?.renew(),

@@ -69,7 +69,7 @@ describe('bad input', () => {
     const folder = join(world.home.work, '.claude', 'worktrees', `agent-${agentId}`);
     rmSync(folder, { recursive: true, force: true });
     expect(await answerTo(agentId, 'are you there?', 2)).toBe(
-      `[the codex turn failed (invalid_request): the working folder ${folder} is gone Make it again, or spawn the agent in another folder.]`,
+      `[the codex turn failed (invalid_request): The working folder ${folder} is gone. Make it again, or spawn the agent in another folder.]`,
     );
     mkdirSync(folder);
     expect(await answerTo(agentId, 'and now?', 3)).toBe('8 characters');

@@ -104,12 +104,14 @@ export type AnswerPage = {
   readonly sha256: string;
 };
 
+export const DELIVERY_WAYS = ['plain', 'handback', 'handback_refused'] as const;
+
 /** `POST /v1/jobs/:id/deliveries` → 204: how a run's end was delivered, for the journal. */
 export type Delivery = {
   readonly turn: number;
   /** The Claude Code run (its turn id): a run is delivered once. */
   readonly run: string;
-  readonly how: 'plain' | 'handback' | 'handback_refused';
+  readonly how: (typeof DELIVERY_WAYS)[number];
 };
 
 /** `POST /v1/warm` → 202: the harness's program is being started, so that the first job finds it up. */

@@ -52,7 +52,7 @@ export type AnswerRecord = {
 
 export type Outcome =
   | { readonly kind: 'completed'; readonly answer: AnswerRecord }
-  /** The turn completed and returned no text, or white space alone (`text` says which). */
+  /** The turn completed and returned no text, or white space alone. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'interrupted' }
   | {

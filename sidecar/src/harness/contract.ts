@@ -90,7 +90,7 @@ export interface Harness {
   warm?(): Promise<void>;
   /** Opens or resumes a thread. Rejects with a `HarnessError` that carries the `Failure`. */
   open(request: OpenThread): Promise<HarnessThread>;
-  /** The processes that the harness holds now, for the job that is running in each and for reaping. */
+  /** Ends the program behind the harness and all that it started; resolves to the survivors, as `pid command`. */
   close(): Promise<readonly string[]>;
 }
 

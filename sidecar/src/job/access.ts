@@ -6,7 +6,8 @@ import type { Access } from '../harness/contract.js';
 
 export type AccessLevel = Access['level'];
 
-const ORDER: readonly AccessLevel[] = ['read_only', 'workspace_write', 'full'];
+/** Every level, the strictest first. */
+export const ACCESS_LEVELS: readonly AccessLevel[] = ['read_only', 'workspace_write', 'full'];
 
 /** What `mode` alone allows. A mode that is not known here allows reading only. */
 export function levelOf(mode: PermissionMode): AccessLevel {
@@ -27,12 +28,12 @@ export function levelOf(mode: PermissionMode): AccessLevel {
   }
 }
 
-export function stricterOf(a: AccessLevel, b: AccessLevel): AccessLevel {
-  return ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b;
+function stricterOf(a: AccessLevel, b: AccessLevel): AccessLevel {
+  return isStricter(b, a) ? b : a;
 }
 
-export function isStricter(a: AccessLevel, b: AccessLevel): boolean {
-  return ORDER.indexOf(a) < ORDER.indexOf(b);
+function isStricter(a: AccessLevel, b: AccessLevel): boolean {
+  return ACCESS_LEVELS.indexOf(a) < ACCESS_LEVELS.indexOf(b);
 }
 
 /** What a job may do from now on, given what it was allowed so far and the mode of a new message. */

@@ -33,7 +33,7 @@ import type { Journal } from './journal.js';
 import { failureOf, outcomeOf } from './outcome.js';
 import { type Effect, type Happening, isBusy, next, restingState, type TurnState } from './turn-state.js';
 
-/** The journal of a job cannot be written. */
+/** The journal of a job cannot be written; the message names its folder and why. */
 export class JournalFault extends Error {}
 
 export type JobLimits = {
@@ -230,18 +230,17 @@ export class Job {
     }
   }
 
-  async #ensureThread(): Promise<HarnessThread> {
+  async #ensureThread(): Promise<void> {
     const { record } = this.#journal;
     // Codex takes a folder that is not there without a word and then fails each command (0.171.0).
     if (!(await isFolder(record.cwd))) throw new HarnessError(goneFolder(record.cwd));
-    if (this.#thread !== null) return this.#thread;
+    if (this.#thread !== null) return;
     this.#opening ??= this.#harness
       .open({ job: record.id, thread: record.thread, cwd: record.cwd, model: record.requestedModel })
       .finally(() => {
         this.#opening = null;
       });
     this.#thread = await this.#opening;
-    return this.#thread;
   }
 
   async #runTurn(turn: number, ids: readonly string[]): Promise<void> {
@@ -417,7 +416,7 @@ export class Job {
   }
 
   #recordUnstarted({ turn, why, messages }: Extract<Effect, { kind: 'record_unstarted' }>): void {
-    const failure = this.#openFailure ?? { kind: 'unknown', status: 'failed', message: 'the turn did not start' };
+    const failure = this.#openFailure ?? { kind: 'unknown', status: 'failed', message: 'The turn did not start.' };
     this.#openFailure = null;
     const model = this.#journal.record.model;
     this.#keep(() => this.#journal.update({ turns: turn }));
@@ -495,7 +494,7 @@ function goneFolder(cwd: string): Failure {
   return {
     kind: 'invalid_request',
     status: 'failed',
-    message: `the working folder ${cwd} is gone`,
+    message: `The working folder ${cwd} is gone.`,
     hint: 'Make it again, or spawn the agent in another folder.',
   };
 }

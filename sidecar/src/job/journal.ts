@@ -214,8 +214,8 @@ export class Journal {
             failure: {
               kind: 'crashed',
               status: 'failed',
-              message: 'the sidecar that ran this turn ended before the turn did',
-              hint: 'The thread is kept: send the agent a message to go on.',
+              message: 'The sidecar that ran this turn ended before the turn did.',
+              hint: 'Send a message to go on: the thread is kept.',
             },
             partial: open.messages,
           };

@@ -15,7 +15,7 @@ export async function outcomeOf(
         return { kind: 'completed', answer: await store(ending.answer) };
       } catch (error) {
         // Never "completed" without an answer on disk; the text itself is not lost, the note shows it.
-        const message = `the answer could not be stored: ${messageOf(error)}`;
+        const message = `The answer could not be stored (${messageOf(error)}).`;
         return { kind: 'failed', failure: { kind: 'unknown', status: 'failed', message }, partial: [ending.answer] };
       }
     case 'empty':

@@ -1,9 +1,18 @@
 /** What `state.json` says of a job: enough to take it up again after its sidecar is gone. */
 
-import type { Delivery, HarnessName, PermissionMode } from '../../../plugin/hooks/protocol/api.js';
-import { HARNESS_NAMES, PERMISSION_MODES } from '../../../plugin/hooks/protocol/api.js';
-import { choiceOf, countOf, objectOf, optionalTextOf, ShapeError, textOf } from '../shape.js';
-import type { AccessLevel } from './access.js';
+import {
+  DELIVERY_WAYS,
+  type Delivery,
+  HARNESS_NAMES,
+  type HarnessName,
+  PERMISSION_MODES,
+  type PermissionMode,
+} from '../../../plugin/hooks/protocol/api.js';
+import { choiceOf, countOf, type Fields, objectOf, ShapeError, textOf } from '../shape.js';
+import { ACCESS_LEVELS, type AccessLevel } from './access.js';
+
+/** Rule of a field that holds a word or a path. */
+const WORD = { max: 4096 };
 
 export const RECORD_VERSION = 1;
 
@@ -49,21 +58,20 @@ export function recordOf(text: string, id: string): JobRecord {
     throw new ShapeError('version', `is ${version}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
   }
   if (fields.id !== id) throw new ShapeError('id', `must be ${id}, the name of its folder`);
-  const word = { max: 4096 };
   return {
     version,
     id,
     harness: choiceOf(fields, 'harness', HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, 'harnessVersion'),
-    agent: textOf(fields, 'agent', word),
-    session: textOf(fields, 'session', word),
-    cwd: textOf(fields, 'cwd', word),
-    requestedModel: fields.requestedModel === null ? null : textOf(fields, 'requestedModel', word),
+    agent: textOf(fields, 'agent', WORD),
+    session: textOf(fields, 'session', WORD),
+    cwd: textOf(fields, 'cwd', WORD),
+    requestedModel: nullableTextOf(fields, 'requestedModel'),
     model: possiblyEmpty(fields.model, 'model'),
-    effort: fields.effort === null ? null : textOf(fields, 'effort', word),
+    effort: nullableTextOf(fields, 'effort'),
     stallMs: countOf(fields, 'stallMs', 1, Number.MAX_SAFE_INTEGER),
-    thread: fields.thread === null ? null : (optionalTextOf(fields, 'thread', word) ?? null),
-    access: choiceOf(fields, 'access', ['read_only', 'workspace_write', 'full']),
+    thread: nullableTextOf(fields, 'thread'),
+    access: choiceOf(fields, 'access', ACCESS_LEVELS),
     turns: countOf(fields, 'turns', 0, Number.MAX_SAFE_INTEGER),
     createdAt: countOf(fields, 'createdAt', 0, Number.MAX_SAFE_INTEGER),
     updatedAt: countOf(fields, 'updatedAt', 0, Number.MAX_SAFE_INTEGER),
@@ -86,7 +94,7 @@ function deliveryOf(value: unknown, field: string): DeliveryRecord {
   return {
     turn: countOf(fields, 'turn', 1, Number.MAX_SAFE_INTEGER, `${field}.`),
     run: textOf(fields, 'run', { max: 512 }, `${field}.`),
-    how: choiceOf(fields, 'how', ['plain', 'handback', 'handback_refused'], `${field}.`),
+    how: choiceOf(fields, 'how', DELIVERY_WAYS, `${field}.`),
     at: countOf(fields, 'at', 0, Number.MAX_SAFE_INTEGER, `${field}.`),
   };
 }
@@ -94,6 +102,10 @@ function deliveryOf(value: unknown, field: string): DeliveryRecord {
 function listOf<T>(value: unknown, field: string, read: (item: unknown, field: string) => T): T[] {
   if (!Array.isArray(value)) throw new ShapeError(field, 'must be a list');
   return value.map((item, index) => read(item, `${field}[${index}]`));
+}
+
+function nullableTextOf(fields: Fields, name: string): string | null {
+  return fields[name] === null ? null : textOf(fields, name, WORD);
 }
 
 function possiblyEmpty(value: unknown, field: string): string {

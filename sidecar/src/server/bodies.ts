@@ -2,6 +2,7 @@
 import { isAbsolute } from 'node:path';
 import {
   type CreateJob,
+  DELIVERY_WAYS,
   type Delivery,
   HARNESS_NAMES,
   type JobOptions,
@@ -55,7 +56,7 @@ export function deliveryOf(value: unknown): Delivery {
   return {
     turn: countOf(body, 'turn', 1, Number.MAX_SAFE_INTEGER),
     run: textOf(body, 'run', ID),
-    how: choiceOf(body, 'how', ['plain', 'handback', 'handback_refused']),
+    how: choiceOf(body, 'how', DELIVERY_WAYS),
   };
 }
 

@@ -18,11 +18,11 @@ export type Lifeline = {
    * reload (measured on 2.1.332): from here on the parent's end alone counts, which is noticed as soon.
    */
   adopt(): void;
-  /** Stops watching. */
+  /** Stops watching the parent and the lease; signals go on being taken, so that none cuts the ending short. */
   cut(): void;
 };
 
-/** Watches, and calls `end` once for each reason to end; a second signal comes through too. */
+/** Watches until it is cut, and calls `end` whenever it sees a reason to end: the same one again too. */
 export function openLifeline(leaseMs: number, now: () => number, end: (reason: EndReason) => void): Lifeline {
   const parent = process.ppid;
   let renewedAt = now();

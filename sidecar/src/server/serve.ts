@@ -1,7 +1,7 @@
 /** `verbatim serve`: puts the sidecar together, says where it listens, and takes it apart again. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Handshake, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
+import { type Handshake, type HarnessName, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
 import { Harnesses, type HarnessMakers } from '../harness/registry.js';
 import { Jobs } from '../job/jobs.js';
 import { ownIdentity, sidecarId } from '../job/owner.js';
@@ -42,6 +42,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   const hide = (text: string) => mask(text, env);
   const logFile = openLog(join(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide, Date.now);
   const { log } = logFile;
+  // A fault of ours in one job must not end the others.
   process.on('uncaughtException', (error) => log('error', 'an unexpected error', { error }));
   process.on('unhandledRejection', (error) => log('error', 'an unexpected rejection', { error }));
   // Whoever read the handshake may close our output: nothing more is written there.
@@ -54,14 +55,11 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar }, options.makers);
-  const jobs = new Jobs({
-    place: { state, self, mask: hide, now: Date.now },
-    harnessOf: (name) => harnesses.of(name),
-    log,
-  });
+  const harnessOf = (name: HarnessName) => harnesses.of(name);
+  const jobs = new Jobs({ place: { state, self, mask: hide, now: Date.now }, harnessOf, log });
   const token = mintToken();
   const server = createApi({
-    routes: { jobs, harnessOf: (name) => harnesses.of(name), leaseMs, log, onAdopted: () => lifeline?.adopt() },
+    routes: { jobs, harnessOf, leaseMs, log, onAdopted: () => lifeline?.adopt() },
     token,
     log,
     onRequest: () => lifeline?.renew(),

@@ -444,7 +444,7 @@ describe('a journal that cannot be written', () => {
     lab.harness.thread.turns[0]?.end({ kind: 'completed', answer: 'precious' });
     const outcome = endOf(await untilIdle(job), 1)?.outcome;
     expect(outcome).toMatchObject({ kind: 'failed', partial: ['precious'] });
-    expect(JSON.stringify(outcome)).toContain('the answer could not be stored');
+    expect(JSON.stringify(outcome)).toContain('The answer could not be stored');
   });
 });
 
