@@ -10,18 +10,18 @@ export type JobOnDisk = {
   readonly events: readonly JobEvent[];
 };
 
-/** The jobs of an agent, below a folder of jobs: one, when all is well. */
-export function jobsOf(jobs: string, agent: string): readonly JobOnDisk[] {
-  return readdirSync(jobs).flatMap((id) => {
+/** Every job below a folder of jobs. */
+export function jobsIn(jobs: string): readonly JobOnDisk[] {
+  return readdirSync(jobs).map((id) => {
     const folder = join(jobs, id);
     const record = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as JobRecord;
-    return record.agent === agent ? [{ folder, record, events: eventsIn(folder) }] : [];
+    return { folder, record, events: eventsIn(folder) };
   });
 }
 
 /** The only job of an agent. */
 export function jobOf(jobs: string, agent: string): JobOnDisk {
-  const [job, ...others] = jobsOf(jobs, agent);
+  const [job, ...others] = jobsIn(jobs).filter(({ record }) => record.agent === agent);
   if (job === undefined || others.length > 0)
     throw new Error(`agent ${agent} has ${others.length + (job ? 1 : 0)} jobs`);
   return job;
