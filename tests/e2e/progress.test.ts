@@ -153,8 +153,10 @@ describe('progress', () => {
     expect(new Set(changes.map(({ path }) => path)).size).toBe(60);
     expect(JSON.stringify(edit?.input).length).toBeLessThan(60_000);
     const shown = changes.reduce((sum, { diff, omitted }) => sum + diff.length + omitted, 0);
-    // All of it is shown or counted; the one diff that was cut ends in a mark of one character.
-    expect(shown).toBe(60 * lines.replaceAll(/^\+/gm, '').concat('\n').length + 1);
+    // All of it is shown or counted, the marks of what was left out aside.
+    const whole = 60 * lines.replaceAll(/^\+/gm, '').concat('\n').length;
+    expect(shown).toBeGreaterThanOrEqual(whole);
+    expect(shown).toBeLessThan(whole + 60 * 50);
     expect(world.jobState(run.agentId)['files changed']).toMatch(/^60 \(.*, and 40 more\)$/);
   });
 
