@@ -44,7 +44,7 @@ describe('bad input', () => {
 
   test('an empty prompt says that there is no task', async () => {
     expect((await world.runAgent('')).last).toBe(
-      '[the codex turn failed (invalid_request): Claude Code handed this agent no task that Verbatim could see Start the agent again.]',
+      '[the codex turn failed (invalid_request): Claude Code handed this agent no task that Verbatim could see. Start the agent again.]',
     );
   });
 

@@ -378,7 +378,7 @@ describe.each(['default', 'auto'] as const)('rule.failureSaysWhy in %s mode', (m
       });
       expectEnd(
         await world.runAgent('go'),
-        "[the codex turn failed (no_runtime): Verbatim's sidecar did not start: Verbatim needs Node 20.19 or newer, and this is Node 18.0.0. (exit code 1) It needs Node.js 20.19 or newer as `node` on PATH of the shell that starts Claude Code.]",
+        "[the codex turn failed (no_runtime): Verbatim's sidecar did not start: Verbatim needs Node 20.19 or newer, and this is Node 18.0.0. (exit code 1). It needs Node.js 20.19 or newer as `node` on PATH of the shell that starts Claude Code.]",
       );
     });
   });

@@ -1,12 +1,12 @@
+/** Why a run ended without its sidecar's word: each failure for the note that is the run's last line. */
 import type { ApiErrorCode } from '../protocol/api.js';
 import type { Failure } from '../protocol/outcome.js';
 
-/** Why no sidecar answered, for the failure note that ends the run. */
 export function noRuntime(detail: string): Failure {
   return {
     kind: 'no_runtime',
     status: 'failed',
-    message: `Verbatim's sidecar did not start: ${detail}`,
+    message: ended(`Verbatim's sidecar did not start: ${detail}`),
     hint: 'It needs Node.js 20.19 or newer as `node` on PATH of the shell that starts Claude Code.',
   };
 }
@@ -15,8 +15,8 @@ export function sidecarLost(detail: string): Failure {
   return {
     kind: 'crashed',
     status: 'failed',
-    message: `Verbatim's sidecar no longer answers: ${detail}`,
-    hint: 'Send the agent a message to resume its thread.',
+    message: ended(`Verbatim's sidecar no longer answers: ${detail}`),
+    hint: 'Send a message to go on: the thread is kept.',
   };
 }
 
@@ -24,7 +24,7 @@ export function noFolder(): Failure {
   return {
     kind: 'invalid_request',
     status: 'failed',
-    message: 'Claude Code named no working folder for this agent, and Verbatim does not guess one',
+    message: 'Claude Code named no working folder for this agent, and Verbatim does not guess one.',
     hint: 'Start the agent again.',
   };
 }
@@ -33,21 +33,21 @@ export function noPrompt(): Failure {
   return {
     kind: 'invalid_request',
     status: 'failed',
-    message: 'Claude Code handed this agent no task that Verbatim could see',
+    message: 'Claude Code handed this agent no task that Verbatim could see.',
     hint: 'Start the agent again.',
   };
 }
 
 /** The sidecar refused a request of the mod: its own words say which and why. */
 export function refused(code: ApiErrorCode, message: string): Failure {
-  return { kind: code === 'internal' ? 'unknown' : 'invalid_request', status: 'failed', message };
+  return { kind: code === 'internal' ? 'unknown' : 'invalid_request', status: 'failed', message: ended(message) };
 }
 
 export function jobLost(): Failure {
   return {
     kind: 'thread_lost',
     status: 'failed',
-    message: 'Verbatim has no job of this agent, so its thread cannot be resumed',
+    message: 'Verbatim has no job of this agent, so its thread cannot be resumed.',
     hint: 'Start a new agent with the whole task.',
   };
 }
@@ -57,9 +57,14 @@ export function brokenStep(detail: string): Failure {
   return {
     kind: 'unknown',
     status: 'failed',
-    message: `Verbatim's own step failed: ${detail}`,
+    message: ended(`Verbatim's own step failed: ${detail}`),
     hint: 'Run `verbatim jobs` for the answer, if the turn had one.',
   };
+}
+
+/** A text whose end others worded, as a whole sentence. */
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Why a spawn is refused, as the Agent tool's error (which settings force a model: measured on 2.1.332). */

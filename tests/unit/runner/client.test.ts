@@ -48,7 +48,7 @@ test('a sidecar that lives and says nothing is given up after a minute, not afte
   const { host, asked } = hostOf([30_000], [GONE]);
   expect(await eventsAfter(host, 'j', 0, 0)).toMatchObject({
     kind: 'failed',
-    failure: { kind: 'crashed', message: "Verbatim's sidecar no longer answers: no answer" },
+    failure: { kind: 'crashed', message: "Verbatim's sidecar no longer answers: no answer." },
   });
   expect(asked()).toBe(2);
 });
