@@ -153,7 +153,7 @@ function callLine(name: string, input: Readonly<Record<string, unknown>>): reado
       return changes.flatMap(({ path, diff }) => [`  ${bold('edit')}  ${path}`, indented(diff, DEEP)]);
     }
     case 'mcp__verbatim__job':
-      return [`  ${bold('turn over')}`];
+      return [`  ${bold('turn over')}  the job state, for whoever wants to know or to go on later`];
     case 'SubagentHandback':
       return [`  ${bold('hand-back')}  the answer goes to Claude Code, unchanged`];
     default:

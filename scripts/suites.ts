@@ -19,7 +19,8 @@ export async function runVitest(filters: readonly string[] = []): Promise<Count>
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const { code } = await run(process.execPath, [vitest, 'run', ...reporters, ...filters]);
   if (!existsSync(report)) return { passed: 0, failed: 1, why: `vitest wrote no report (exit code ${code})` };
-  return countVitest(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, code);
+  const isByName = filters.some((filter) => /^(-t|--testNamePattern)/.test(filter));
+  return countVitest(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, code, isByName);
 }
 
 /** The plugin's own tests, in the engine's kit: `claude plugin test plugin`, in a HOME of its own, for it writes there. */
@@ -47,12 +48,15 @@ export type VitestReport = {
   }[];
 };
 
-/** A file that could not be loaded, and a test that was skipped, count as failed: neither showed anything. */
-export function countVitest(report: VitestReport, code: number | null): Count {
+/**
+ * A file that could not be loaded, and a test that was skipped, count as failed: neither showed anything. `isByName`:
+ * tests were chosen by name, the others are none of this run's.
+ */
+export function countVitest(report: VitestReport, code: number | null, isByName = false): Count {
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   );
-  const skipped = report.numPendingTests + report.numTodoTests;
+  const skipped = isByName ? 0 : report.numPendingTests + report.numTodoTests;
   const failed = report.numFailedTests + broken.length + skipped;
   const why = [
     ...broken.map((file) => `could not run: ${file.name}`),

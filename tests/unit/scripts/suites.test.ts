@@ -28,6 +28,10 @@ describe('counting a vitest report', () => {
     expect(countVitest(report({ numPendingTests: 1, numTodoTests: 1 }), 0)).toMatchObject({ failed: 2 });
   });
 
+  test('a test that was not chosen by its name is not counted', () => {
+    expect(countVitest(report({ numPendingTests: 9 }), 0, true)).toEqual({ passed: 3, failed: 0 });
+  });
+
   test('an exit code without a failed test is a failure', () => {
     expect(countVitest(report(), 1)).toEqual({ passed: 3, failed: 1, why: 'vitest: exit code 1' });
   });
