@@ -1,9 +1,11 @@
 /** The interactive Claude Code, in its default mode (auto), with a person at the keyboard. */
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { claudePlace, type Place } from '../../testing/claude-place.js';
 import { type CodexHome, codexHome } from '../../testing/codex-home.js';
 import { agent, calls, type FakeMessages, fakeMessages, says } from '../../testing/fake-messages.js';
-import { type FakeResponses, fakeResponses, hold, say, turn } from '../../testing/fake-responses.js';
+import { type FakeResponses, fakeResponses, hold, say, shell, turn } from '../../testing/fake-responses.js';
+import { jobsIn } from '../../testing/jobs.js';
 import { untilGone } from '../../testing/processes.js';
 import { agentsWithTranscript, agentTranscript, type Transcript } from '../../testing/transcript.js';
 import { openTui, type Tui } from '../../testing/tui.js';
@@ -100,6 +102,26 @@ describe('rule.lateMessageGetsATurn at the keyboard', () => {
 });
 
 describe('stopping at the keyboard', () => {
+  test("Esc in the agent's view ends the turn and everything that its command started", async () => {
+    const sleep = 'sleep 97531.25';
+    const background = `(setsid sh -c '${sleep} & ${sleep}' >/dev/null 2>&1 &)`;
+    codex.script(() => turn(shell(`${background}; ${sleep}; true`, { yieldMs: 30_000 })));
+    await startAgent('the task');
+    await viewAgent();
+    const processes = await until('the command', () => {
+      const all = place.processes().filter(({ command }) => command.includes(sleep));
+      return all.filter(({ command }) => command === sleep).length >= 3 && all;
+    });
+    // The first Esc leaves the list.
+    tui.press('Escape');
+    await tui.sees('esc to stop');
+    tui.press('Escape');
+    await untilGone(processes);
+    await tui.sees('Interrupted');
+    const [job] = jobsIn(join(place.home, '.local', 'state', 'verbatim', 'jobs'));
+    expect(job?.events.at(-1)).toMatchObject({ outcome: { kind: 'interrupted' }, survivors: [] });
+  });
+
   test("closing the terminal in the middle of a turn leaves none of the agent's processes", async () => {
     codex.script(() => turn(hold(new Promise(() => undefined))));
     await startAgent('the task');
