@@ -4,28 +4,26 @@
  * Order of an agent's events, measured on 2.1.332: turn.start, agent.spawn's answer, SubagentStart,
  * tool.offer and the hand-back note (where one is owed), turn.step.
  */
-import type { EngineInterface, PluginOptions, Register } from 'claude-code';
+import type { EngineInterface, Register } from 'claude-code';
+import { COMPACTED } from './notes/actions.js';
 import { driftNotice } from './notes/drift.js';
-import { REFUSED_FORCED_MODEL, REFUSED_TEAMMATE } from './notes/unavailable.js';
-import { type JobOptions, POLL_LIMIT_MS } from './protocol/api.js';
+import { REFUSED_FORCED_MODEL, REFUSED_TEAMMATE, resultFailed, spawnFailed } from './notes/unavailable.js';
+import type { JobOptions } from './protocol/api.js';
 import { TESTED } from './protocol/tested.js';
 import { HANDBACK } from './runner/chunks.js';
 import { AGENT_TYPES, agentTypeOf, askedModel } from './runner/harnesses.js';
 import type { Host } from './runner/host.js';
 import { modeOf, Runner } from './runner/runner.js';
+import { heartbeatOf, isDepthLeft, isModelForced, jobOptionsOf, type ModelVariables } from './runner/settings.js';
 import { type Fetch, Sidecar, type SidecarPorts } from './runner/sidecar.js';
 import { fullName, TOOLS } from './runner/tools.js';
 import { typedText } from './runner/typed.js';
 
-/** The plugin's name as its manifest has it: the prefix of its agent types and tools. */
+/** The plugin's name as its manifest has it: the prefix of its agent types and tools (`$.state` wants it spelled out). */
 const PLUGIN = 'verbatim';
 const OWN_TOOLS = TOOLS.map((tool) => fullName(PLUGIN, tool.name));
-/** A claude harness that loads this plugin offers no agents past this depth, so that none can recurse. */
-const DEPTH_LIMIT = 2;
 /** How often the sidecar is told that this session lives, in milliseconds: its lease is 10 minutes. */
 const LEASE_MS = 60_000;
-/** The engine's own variable for its stall watchdog, and the watchdog's default: 600 s without a chunk (2.1.332). */
-const STALL_DEFAULT_MS = 600_000;
 
 const sidecar = new Sidecar();
 const runner = new Runner();
@@ -35,16 +33,16 @@ let options: JobOptions = {};
 let heartbeatMs = heartbeatOf(undefined);
 
 export const register: Register = (on, given) => {
-  options = jobOptionsOf(given);
+  options = jobOptionsOf(given.stallMinutes);
 
   on('session.start', async ($, e, next) => {
     detached = fetchOf($);
-    sidecar.bind(sidecarPortsOf($));
+    const ports = sidecarPortsOf($);
+    sidecar.bind(ports);
     // A sidecar that a reload left behind is taken over before Claude Code ends it.
-    if (await isSidecarLeft($)) renewLease();
+    if ((await ports.recall()) !== undefined) renewLease();
     heartbeatMs = heartbeatOf(await $.env.get('CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS'));
-    const depth = Number(await $.env.get('VERBATIM_DEPTH')) || 0;
-    if (depth < DEPTH_LIMIT) await registerAgents($);
+    if (isDepthLeft(await $.env.get('VERBATIM_DEPTH'))) await registerAgents($);
     await sayDrift($);
     $.clock.every(LEASE_MS, () => {
       if (sidecar.isUp) renewLease();
@@ -57,7 +55,7 @@ export const register: Register = (on, given) => {
     if (e.parentAgentId === undefined) runner.modeSeen(e.permissionMode);
     if (type === undefined) return next(e);
     if (e.isTeammate) return { deny: REFUSED_TEAMMATE };
-    if (await isModelForced($, e.workflow !== undefined)) return { deny: REFUSED_FORCED_MODEL };
+    if (isModelForced(await modelVariables($), e.workflow !== undefined)) return { deny: REFUSED_FORCED_MODEL };
     hostOf($).requestDetached({ method: 'POST', path: '/v1/warm', body: { harness: type.harness } });
     const model = askedModel(type, e.model);
     const spawned = await next({ ...e, model: model === undefined ? type.model : `${type.harness}/${model}` });
@@ -73,9 +71,7 @@ export const register: Register = (on, given) => {
     }
     return spawned;
   }).catch((_$, e, next) =>
-    agentTypeOf(PLUGIN, e.subagentType) && !next.called
-      ? { deny: `verbatim: the spawn failed: ${next.error.message ?? next.error.kind}` }
-      : next(e),
+    agentTypeOf(PLUGIN, e.subagentType) && !next.called ? { deny: spawnFailed(reasonOf(next.error)) } : next(e),
   );
 
   on('turn.start', (_$, e, next) => {
@@ -139,11 +135,9 @@ export const register: Register = (on, given) => {
     const { agentId } = e;
     const isOurs = runner.isKnown(agentId) || AGENT_TYPES.some((type) => e.model.startsWith(`${type.harness}/`));
     if (agentId === undefined || !isOurs) return yield* next(e);
-    $.ui.log(`a step of ${agentId} failed: ${next.error.message ?? next.error.kind}`);
-    return yield* runner.brokenStep(
-      { turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN },
-      next.error.message ?? next.error.kind,
-    );
+    const reason = reasonOf(next.error);
+    $.ui.log(`a step of ${agentId} failed: ${reason}`);
+    return yield* runner.brokenStep({ turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN }, reason);
   });
 
   on('tool.call', { tool: OWN_TOOLS }, async ($, e, next) => {
@@ -152,7 +146,7 @@ export const register: Register = (on, given) => {
     const { agentId } = e;
     if (agentId !== undefined) next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
     return { result: await runner.toolResult(hostOf($), tool.name, e as Record<string, unknown>, agentId) };
-  }).catch((_$, _e, next) => ({ deny: `verbatim: no result: ${next.error.message ?? next.error.kind}` }));
+  }).catch((_$, _e, next) => ({ deny: resultFailed(reasonOf(next.error)) }));
 
   on('tool.call', { tool: /^SubagentHandback$/ }, async ($, e, next) => {
     const called = await next(e);
@@ -171,11 +165,13 @@ export const register: Register = (on, given) => {
 
   on('session.compact', (_$, e, next) =>
     // The harness keeps its own context. A summary would be a Claude request, and a skip kills the agent.
-    runner.isKnown(e.agentId)
-      ? { messages: [{ role: 'user', text: '[the harness keeps the conversation]', toolUses: [] }] }
-      : next(e),
+    runner.isKnown(e.agentId) ? { messages: [{ role: 'user', text: COMPACTED, toolUses: [] }] } : next(e),
   );
 };
+
+function reasonOf(error: { readonly message?: string; readonly kind: string }): string {
+  return error.message ?? error.kind;
+}
 
 async function registerAgents($: EngineInterface): Promise<void> {
   for (const tool of TOOLS) {
@@ -232,20 +228,16 @@ function sidecarPortsOf($: EngineInterface): SidecarPorts {
   };
 }
 
-async function isSidecarLeft($: EngineInterface): Promise<boolean> {
-  return (await $.state.get({ plugin: 'verbatim', key: 'sidecar' })).value !== undefined;
-}
-
 function renewLease(): void {
   if (detached !== undefined) void sidecar.request(detached, { method: 'POST', path: '/v1/lease', body: {} });
 }
 
-/** Whether this session puts a Claude model on the agent whatever a hook says (measured on 2.1.332). */
-async function isModelForced($: EngineInterface, isWorkflow: boolean): Promise<boolean> {
-  const forced = await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL_FORCE');
-  const model = await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL');
-  if (model && forced && !/^(0|false|no|off)$/i.test(forced)) return true;
-  return isWorkflow && Boolean(await $.env.get('CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL'));
+async function modelVariables($: EngineInterface): Promise<ModelVariables> {
+  return {
+    model: await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL'),
+    force: await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL_FORCE'),
+    workflowModel: await $.env.get('CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL'),
+  };
 }
 
 function fetchOf($: EngineInterface): Fetch {
@@ -267,21 +259,9 @@ function hostOf($: EngineInterface): Host {
     jobOptions: options,
     heartbeatMs,
     sleep: (ms) => $.clock.sleep(ms),
-    log: (text) => $.ui.log(text),
   };
-}
-
-/** Four signs of life in a stall's length, and never a request held longer than the local API holds one. */
-function heartbeatOf(stall: string | undefined): number {
-  const stallMs = Number(stall) > 0 ? Number(stall) : STALL_DEFAULT_MS;
-  return Math.max(200, Math.min(POLL_LIMIT_MS, Math.floor(stallMs / 4)));
 }
 
 function jobIdOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function jobOptionsOf(given: PluginOptions): JobOptions {
-  const minutes = given.stallMinutes;
-  return typeof minutes === 'number' && minutes > 0 ? { stallMs: Math.round(minutes * 60_000) } : {};
 }

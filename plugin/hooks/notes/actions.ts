@@ -28,3 +28,5 @@ export const ACTION_STILL_RUNNING = '[still running; the agent looks for message
 export const ACTION_UNKNOWN = '[no result: Verbatim has no record of this action. Its outcome is in `verbatim jobs`.]';
 /** The answer to the calls that only carry a step. */
 export const NOTED = '[noted]';
+/** What a compaction of an agent's context leaves of it. */
+export const COMPACTED = '[the harness keeps the conversation]';

@@ -72,3 +72,12 @@ export const REFUSED_FORCED_MODEL =
   "verbatim: this session forces a Claude model on every subagent, so Claude could answer in this agent's name. Unset CLAUDE_CODE_SUBAGENT_MODEL_FORCE and CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL to use Verbatim's agents.";
 export const REFUSED_TEAMMATE =
   "verbatim: this agent type cannot be a teammate: a teammate's turns carry no agent type to know it by. Call it with the Agent tool, without a team.";
+/** The same, where our own hook broke. */
+export function spawnFailed(detail: string): string {
+  return ended(`verbatim: the spawn failed: ${detail}`);
+}
+
+/** The error of a call of one of our tools whose hook broke. */
+export function resultFailed(detail: string): string {
+  return ended(`verbatim: no result: ${detail}`);
+}

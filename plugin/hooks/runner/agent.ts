@@ -16,7 +16,7 @@ export type SpawnFacts = {
 };
 
 /** A text for the harness that its job has not taken yet. */
-export type Unsent = { readonly id: string; readonly text: string };
+type Unsent = { readonly id: string; readonly text: string };
 
 /** One run of the agent's loop, plain data: it is kept across a reload of the module. */
 export type Run = {
@@ -82,7 +82,7 @@ export function newAgent(id: string, type: AgentType): Agent {
 }
 
 /** A promise and its trigger. */
-export type Signal = { readonly raised: Promise<'mail'>; isRaised: boolean; raise: () => void };
+type Signal = { readonly raised: Promise<'mail'>; isRaised: boolean; raise: () => void };
 
 export function signal(): Signal {
   let settle: (value: 'mail') => void = () => undefined;
@@ -115,6 +115,6 @@ export function newRun(turnId: string): Run {
 }
 
 /** The id of the message that a run begins with: the run's own, so that it is handed over once. */
-export function messageId(turnId: string): string {
+function messageId(turnId: string): string {
   return `run_${turnId.replace(/[^A-Za-z0-9_-]/g, '')}`.slice(0, 128);
 }

@@ -21,7 +21,6 @@ export interface Host {
   /** How long a step may wait before it says that it lives, in milliseconds. */
   readonly heartbeatMs: number;
   readonly sleep: (ms: number) => Promise<void>;
-  readonly log: (text: string) => void;
 }
 
 export type ApiRequest = {

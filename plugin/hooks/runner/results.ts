@@ -7,9 +7,13 @@ import { eventsAfter } from './client.js';
 import type { Host } from './host.js';
 import type { ToolName } from './tools.js';
 
-/** `mail`: settles when the agent's step is to end early; `isCutShort` then says that the action goes on. */
-export type ToolResult = { readonly text: string; readonly isCutShort: boolean };
+export type ToolResult = {
+  readonly text: string;
+  /** The call was answered before the action ended, which goes on. */
+  readonly isCutShort: boolean;
+};
 
+/** @param mail Settles when the agent's step is to end early. */
 export async function toolResult(
   host: Host,
   tool: ToolName,

@@ -7,7 +7,7 @@
 import { emptyNote, failureText, interruptedNote, refusedHandbackNote } from '../notes/endings.js';
 import type { TurnEnded } from '../notes/job-state.js';
 import * as unavailable from '../notes/unavailable.js';
-import { PERMISSION_MODES, type PermissionMode, POLL_SLICE_MS } from '../protocol/api.js';
+import { type Delivery, PERMISSION_MODES, type PermissionMode, POLL_SLICE_MS } from '../protocol/api.js';
 import type { JobEvent } from '../protocol/event.js';
 import { type Agent, type Run, type SpawnFacts, signal } from './agent.js';
 import { type Chunk, chunksOf, HEARTBEAT, type StepAt, type StepResult } from './chunks.js';
@@ -295,9 +295,9 @@ async function recalledRun(host: Host, agent: Agent, turnId: string): Promise<Ru
   return kept?.turnId === turnId ? kept : undefined;
 }
 
-function noteDelivery(host: Host, agent: Agent, run: Run, how: 'plain' | 'handback' | 'handback_refused'): void {
+function noteDelivery(host: Host, agent: Agent, run: Run, how: Delivery['how']): void {
   if (agent.job === undefined || run.ended === undefined) return;
-  const body = { turn: run.ended.turn, run: run.turnId, how };
+  const body: Delivery = { turn: run.ended.turn, run: run.turnId, how };
   host.requestDetached({ method: 'POST', path: `/v1/jobs/${agent.job}/deliveries`, body });
 }
 
