@@ -5541,6 +5541,8 @@ function lookAt(state, id) {
       record: record2,
       status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
       lastOutcome: last?.kind === "turn_ended" ? last.outcome : null,
+      lastEvent: last,
+      task: beginningOf(join14(folder, "prompts", "1")),
       isHeld,
       bytes: bytesBelow(folder)
     };
@@ -5548,6 +5550,23 @@ function lookAt(state, id) {
     if (codeOf(error) === "ENOENT" && !isThere(folder)) return null;
     const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
     return { kind: "problem", id, folder, problem };
+  }
+}
+var TASK_BYTES = 400;
+function beginningOf(path) {
+  let descriptor;
+  try {
+    descriptor = openPrivate(path, constants5.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return "";
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(TASK_BYTES);
+    const count = readSync2(descriptor, bytes, 0, TASK_BYTES, 0);
+    return new TextDecoder().decode(bytes.subarray(0, count), { stream: true });
+  } finally {
+    closeSync4(descriptor);
   }
 }
 function lastEvent(path) {
@@ -6335,23 +6354,24 @@ async function jobs(args, terminal) {
   } else if (found.length === 0) {
     await terminal.print("No jobs are kept. Each agent that you spawn in Claude Code makes one.\n");
   } else {
-    const head = ["JOB", "HARNESS", "STATUS", "TURNS", "LAST TURN", "CHANGED", "SIZE", "FOLDER"];
+    const head = ["JOB", "MODEL", "STATUS", "TURNS", "LAST STEP", "TOKENS", "CHANGED", "TASK"];
     await terminal.print(table([head, ...found.map((job) => row(job, Date.now()))]));
   }
   for (const { problem } of problems) terminal.complain(`verbatim jobs: ${oneLine(problem, 600)}`);
   return problems.length > 0 ? 1 : 0;
 }
+var TASK_WIDTH = 48;
 function row(job, now) {
-  const { record: record2, status, lastOutcome, bytes } = job;
+  const { record: record2, status, lastEvent: lastEvent2, task } = job;
   return [
     job.id,
-    record2.harness,
+    record2.model === "" ? record2.harness : `${record2.harness}/${oneLine(record2.model, 40)}`,
     statusWord(status),
     String(record2.turns),
-    lastOutcome === null ? "-" : outcomeWord(lastOutcome),
+    lastEvent2 === null ? "-" : stepWord(lastEvent2),
+    lastEvent2?.kind === "turn_ended" ? tokensWord(lastEvent2.tokens) : "-",
     ago(now - record2.updatedAt),
-    size(bytes),
-    oneLine(record2.cwd)
+    oneLine(task, TASK_WIDTH)
   ];
 }
 function facts(job) {
@@ -6364,7 +6384,9 @@ function facts(job) {
     status: job.status,
     turns: record2.turns,
     waitingMessages: record2.messages.filter((message2) => message2.turn === null).length,
+    task: job.task,
     lastOutcome: job.lastOutcome,
+    lastTokens: job.lastEvent?.kind === "turn_ended" ? job.lastEvent.tokens : null,
     access: record2.access,
     agent: record2.agent,
     session: record2.session,
@@ -6387,6 +6409,30 @@ function statusWord(status) {
     default:
       return status;
   }
+}
+function stepWord(event) {
+  switch (event.kind) {
+    case "turn_ended":
+      return outcomeWord(event.outcome);
+    case "action_started":
+    case "action_completed":
+      return event.action.tool === "other" ? oneLine(event.action.name, 24) : event.action.tool;
+    case "turn_started":
+      return "begun";
+    case "message":
+    case "reasoning":
+    case "plan":
+    case "retry":
+    case "approval":
+    case "warning":
+    case "steered":
+      return event.kind;
+    default:
+      return event;
+  }
+}
+function tokensWord(tokens2) {
+  return tokens2 === null ? "?" : `${tokens2.input ?? "?"} in, ${tokens2.output ?? "?"} out`;
 }
 function outcomeWord(outcome) {
   switch (outcome.kind) {

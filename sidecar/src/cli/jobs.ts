@@ -1,9 +1,10 @@
 /** `verbatim jobs`: what is kept. */
-import type { Outcome } from '../../../plugin/hooks/protocol/outcome.js';
+import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
+import type { Outcome, TurnTokens } from '../../../plugin/hooks/protocol/outcome.js';
 import { type CatalogJob, type JobStatus, listJobs } from '../job/catalog.js';
 import { stateFolder } from '../job/state-folder.js';
 import { read } from './options.js';
-import { ago, oneLine, size, type Terminal, table } from './terminal.js';
+import { ago, oneLine, type Terminal, table } from './terminal.js';
 
 export async function jobs(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = read('jobs', args, { json: 'boolean' });
@@ -16,24 +17,27 @@ export async function jobs(args: readonly string[], terminal: Terminal): Promise
   } else if (found.length === 0) {
     await terminal.print('No jobs are kept. Each agent that you spawn in Claude Code makes one.\n');
   } else {
-    const head = ['JOB', 'HARNESS', 'STATUS', 'TURNS', 'LAST TURN', 'CHANGED', 'SIZE', 'FOLDER'];
+    const head = ['JOB', 'MODEL', 'STATUS', 'TURNS', 'LAST STEP', 'TOKENS', 'CHANGED', 'TASK'];
     await terminal.print(table([head, ...found.map((job) => row(job, Date.now()))]));
   }
   for (const { problem } of problems) terminal.complain(`verbatim jobs: ${oneLine(problem, 600)}`);
   return problems.length > 0 ? 1 : 0;
 }
 
+/** Characters of a task that its row has room for. */
+const TASK_WIDTH = 48;
+
 function row(job: CatalogJob, now: number): string[] {
-  const { record, status, lastOutcome, bytes } = job;
+  const { record, status, lastEvent, task } = job;
   return [
     job.id,
-    record.harness,
+    record.model === '' ? record.harness : `${record.harness}/${oneLine(record.model, 40)}`,
     statusWord(status),
     String(record.turns),
-    lastOutcome === null ? '-' : outcomeWord(lastOutcome),
+    lastEvent === null ? '-' : stepWord(lastEvent),
+    lastEvent?.kind === 'turn_ended' ? tokensWord(lastEvent.tokens) : '-',
     ago(now - record.updatedAt),
-    size(bytes),
-    oneLine(record.cwd),
+    oneLine(task, TASK_WIDTH),
   ];
 }
 
@@ -47,7 +51,9 @@ function facts(job: CatalogJob) {
     status: job.status,
     turns: record.turns,
     waitingMessages: record.messages.filter((message) => message.turn === null).length,
+    task: job.task,
     lastOutcome: job.lastOutcome,
+    lastTokens: job.lastEvent?.kind === 'turn_ended' ? job.lastEvent.tokens : null,
     access: record.access,
     agent: record.agent,
     session: record.session,
@@ -71,6 +77,34 @@ function statusWord(status: JobStatus): string {
     default:
       return status satisfies never;
   }
+}
+
+/** What a job did last, in a word or two. */
+function stepWord(event: JobEvent): string {
+  switch (event.kind) {
+    case 'turn_ended':
+      return outcomeWord(event.outcome);
+    case 'action_started':
+    case 'action_completed':
+      return event.action.tool === 'other' ? oneLine(event.action.name, 24) : event.action.tool;
+    case 'turn_started':
+      return 'begun';
+    case 'message':
+    case 'reasoning':
+    case 'plan':
+    case 'retry':
+    case 'approval':
+    case 'warning':
+    case 'steered':
+      return event.kind;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The last turn's tokens: `1200 in, 56 out`. */
+function tokensWord(tokens: TurnTokens | null): string {
+  return tokens === null ? '?' : `${tokens.input ?? '?'} in, ${tokens.output ?? '?'} out`;
 }
 
 /** An outcome in a word or two. */

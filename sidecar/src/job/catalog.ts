@@ -29,6 +29,10 @@ export type CatalogJob = {
   readonly status: JobStatus;
   /** How the newest turn ended; null while it runs and before the first. */
   readonly lastOutcome: Outcome | null;
+  /** The newest event; null before the first. */
+  readonly lastEvent: JobEvent | null;
+  /** The beginning of the task that the job was made with. */
+  readonly task: string;
   /** Whether a sidecar that is up has it. */
   readonly isHeld: boolean;
   readonly bytes: number;
@@ -74,6 +78,8 @@ export function lookAt(state: string, id: string): CatalogEntry | null {
       record,
       status: isHeld && (isOpen || last === null) ? 'running' : isOpen ? 'broken_off' : 'idle',
       lastOutcome: last?.kind === 'turn_ended' ? last.outcome : null,
+      lastEvent: last,
+      task: beginningOf(join(folder, 'prompts', '1')),
       isHeld,
       bytes: bytesBelow(folder),
     };
@@ -81,6 +87,27 @@ export function lookAt(state: string, id: string): CatalogEntry | null {
     if (codeOf(error) === 'ENOENT' && !isThere(folder)) return null;
     const problem = codeOf(error) === 'ENOENT' ? `${folder} has no state.json` : problemOf(error, folder);
     return { kind: 'problem', id, folder, problem };
+  }
+}
+
+/** Bytes of a task that are read for showing it. */
+const TASK_BYTES = 400;
+
+function beginningOf(path: string): string {
+  let descriptor: number;
+  try {
+    descriptor = openPrivate(path, constants.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(TASK_BYTES);
+    const count = readSync(descriptor, bytes, 0, TASK_BYTES, 0);
+    // A character that the end of the piece cuts is left out.
+    return new TextDecoder().decode(bytes.subarray(0, count), { stream: true });
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -14,11 +14,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { buildBundle, ROOT } from '../../../scripts/sidecar-bundle.js';
+import { buildBundle } from '../../../scripts/sidecar-bundle.js';
 import { checkNode } from '../../../sidecar/src/cli/node-version.js';
 import type { Job } from '../../../sidecar/src/job/job.js';
 import { VERSION } from '../../../sidecar/src/version.js';
 import { type JobLab, jobLab, untilIdle } from '../../../testing/job-lab.js';
+import { ROOT } from '../../../testing/root.js';
 
 let bundle: string;
 let root: string;
@@ -141,8 +142,10 @@ describe('verbatim jobs', () => {
     const { code, text } = verbatim(['jobs']);
     expect(code).toBe(0);
     const [, ...rows] = text.trimEnd().split('\n');
-    expect(rows[0]).toMatch(new RegExp(`^${second.id} +codex +idle +2 +failed \\(quota\\) +just now`));
-    expect(rows[1]).toMatch(new RegExp(`^${first.id} +codex +idle +1 +completed +just now`));
+    expect(rows[0]).toMatch(
+      new RegExp(`^${second.id} +codex/scripted-1 +idle +2 +failed \\(quota\\) +\\? +just now +the task`),
+    );
+    expect(rows[1]).toMatch(new RegExp(`^${first.id} +codex/scripted-1 +idle +1 +completed +just now`));
     const { jobs } = JSON.parse(verbatim(['jobs', '--json']).text) as { jobs: Record<string, unknown>[] };
     expect(jobs[0]).toMatchObject({ id: second.id, status: 'idle', turns: 2, lastOutcome: { kind: 'failed' } });
   });
@@ -156,7 +159,7 @@ describe('verbatim jobs', () => {
     const running = lab.job({ agent: 'running' });
     const { text } = verbatim(['jobs']);
     expect(text).toMatch(new RegExp(`${running.id} +codex +running`));
-    expect(text).toMatch(new RegExp(`${broken.id} +codex +broken off`));
+    expect(text).toMatch(new RegExp(`${broken.id} +codex/scripted-1 +broken off +1 +begun +- .*the task`));
   });
 
   /** Each makes something in place of a job's folder; only root can make one that is another user's. */
