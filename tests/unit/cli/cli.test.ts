@@ -145,7 +145,7 @@ describe('verbatim jobs', () => {
     expect(rows[0]).toMatch(
       new RegExp(`^${second.id} +codex/scripted-1 +idle +2 +failed \\(quota\\) +\\? +just now +the task`),
     );
-    expect(rows[1]).toMatch(new RegExp(`^${first.id} +codex/scripted-1 +idle +1 +completed +just now`));
+    expect(rows[1]).toMatch(new RegExp(`^${first.id} +codex/scripted-1 +idle +1 +completed +\\? +just now +the task`));
     const { jobs } = JSON.parse(verbatim(['jobs', '--json']).text) as { jobs: Record<string, unknown>[] };
     expect(jobs[0]).toMatchObject({ id: second.id, status: 'idle', turns: 2, lastOutcome: { kind: 'failed' } });
   });
