@@ -2,22 +2,21 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+import { join } from 'node:path';
+import { checkNode } from '../sidecar/src/cli/node-version.js';
+import { claudeBinary } from '../testing/claude-place.js';
+import { ROOT } from '../testing/root.js';
 
 /** One line for each part that is not there; none when all are. */
 export function missingParts(): readonly string[] {
   const missing: string[] = [];
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) {
-    missing.push(`Node.js ${process.versions.node} is too old: Verbatim needs 20.19 or newer (https://nodejs.org)`);
-  }
+  const complaint = checkNode(process.versions.node);
+  if (complaint !== null) missing.push(complaint);
   const platform = `${process.platform}-${process.arch}`;
-  const claude = join(ROOT, 'node_modules', '@anthropic-ai', `claude-code-${platform}`, 'claude');
-  if (!existsSync(claude)) {
-    missing.push(`Claude Code for ${platform} is not installed (looked for ${claude}): run \`npm ci\``);
+  try {
+    claudeBinary();
+  } catch {
+    missing.push(`Claude Code for ${platform} is not installed: run \`npm ci\` with optional dependencies`);
   }
   try {
     createRequire(import.meta.url).resolve('@openai/codex/package.json');

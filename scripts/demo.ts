@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { ANSWER, codexModel, TASK, writeRepository } from '../testing/demo/story.js';
 import { agent, calls, says } from '../testing/fake-messages.js';
 import { type Row, resultText } from '../testing/transcript.js';
+import { within } from '../testing/wait.js';
 import type { World } from '../testing/world.js';
 import { missingParts } from './demo-parts.js';
 
@@ -54,7 +55,7 @@ async function demo(): Promise<number> {
     print(bold('2  The agent’s steps, as they happen: what Codex does, as native Claude Code steps'));
     const stop = follow(world);
     const run = world.play([calls(agent(AGENT, TASK, { description: 'fix the test', background: false })), says('ok')]);
-    await bounded(run);
+    await within('the task to get through', LIMIT_MS, run);
     stop();
 
     const agentId = world.session.agents()[0];
@@ -177,18 +178,6 @@ function visible(text: string): string {
     .replaceAll('\t', '→')
     .replace(/^ +| +(?=␍?$)/gm, (spaces) => '·'.repeat(spaces.length))
     .replaceAll('\n', '⏎\n');
-}
-
-async function bounded(run: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
-  });
-  try {
-    await Promise.race([run, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 process.exitCode = await demo();

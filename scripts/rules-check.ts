@@ -6,10 +6,10 @@
  * `npm run rules:write` brings the lists of files up to date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ROOT } from '../testing/root.js';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const REGISTER = 'docs/rules.md';
 const TEST_FOLDERS = ['tests', 'plugin/tests'];
 

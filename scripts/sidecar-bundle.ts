@@ -1,9 +1,8 @@
 /** Builds the sidecar and the `verbatim` command into one file. */
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { build } from 'esbuild';
+import { ROOT } from '../testing/root.js';
 
-export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** Where the committed bundle stands. */
 export const BUNDLE = join(ROOT, 'plugin/sidecar/verbatim.mjs');
 

@@ -1,11 +1,10 @@
 /** The test suites that `npm test` runs, and how their reports are counted. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { claudeBinary } from '../testing/claude-place.js';
+import { ROOT } from '../testing/root.js';
 
-export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 export const REPORTS = join(ROOT, 'build', 'reports');
 
 export type Count = { readonly passed: number; readonly failed: number; readonly why?: string };

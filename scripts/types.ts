@@ -7,12 +7,11 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { runClaude } from '../testing/claude.js';
 import { claudePlace } from '../testing/claude-place.js';
 import { fakeMessages } from '../testing/fake-messages.js';
+import { ROOT } from '../testing/root.js';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGET = join(ROOT, '.types', 'claude-code.d.ts');
 const VERSION = join(ROOT, '.types', 'version');
 

@@ -5,12 +5,10 @@
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gitFolder } from './codex-home.js';
 import { type ProcessInfo, signal, untilGone, withEnvironment } from './processes.js';
+import { ROOT } from './root.js';
 import { scratchFolder } from './scratch.js';
-
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The plugin of this repository. */
 export const PLUGIN = join(ROOT, 'plugin');

@@ -7,9 +7,8 @@
  */
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { dirname, join, sep } from 'node:path';
-
-const ROOT = dirname(import.meta.dirname);
+import { join, sep } from 'node:path';
+import { ROOT } from './root.js';
 
 /** Makes a new folder with this prefix; whoever asks removes it. */
 export function scratchFolder(prefix: string): string {

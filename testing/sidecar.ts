@@ -1,12 +1,11 @@
 /** A sidecar as a process of its own, and a client of its local API. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnswerPage, EventsPage, Handshake, JobView } from '../plugin/hooks/protocol/api.js';
 import type { JobEvent } from '../plugin/hooks/protocol/event.js';
-import { buildBundle } from '../scripts/sidecar-bundle.js';
 import { type ProcessInfo, processOf } from './processes.js';
 
 const PROGRAMS = join(import.meta.dirname, 'programs');
@@ -177,11 +176,4 @@ function send<T>(handshake: Handshake, method: string, path: string, options: Re
     outgoing.on('error', reject);
     outgoing.end(body);
   });
-}
-
-/** The command of the sidecar as it ships: one file, built from the sources as they are now, in `folder`. */
-export async function bundledSidecar(folder: string): Promise<readonly [string, ...string[]]> {
-  const file = join(folder, 'verbatim.mjs');
-  writeFileSync(file, await buildBundle(), { mode: 0o755 });
-  return [process.execPath, file, 'serve'];
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { ANSWER } from '../../testing/demo/story.js';
-
-const ROOT = join(import.meta.dirname, '..', '..');
+import { ROOT } from '../../testing/root.js';
 
 test('rule.finalAlone: the demo shows the steps and finds the same bytes on both sides', async () => {
   const begun = Date.now();

@@ -1,13 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Disposition, JobView, PermissionMode } from '../../plugin/hooks/protocol/api.js';
 import type { JobEvent } from '../../plugin/hooks/protocol/event.js';
+import { buildBundle } from '../../scripts/sidecar-bundle.js';
 import { type CodexHome, codexHome } from '../../testing/codex-home.js';
 import { CODEX } from '../../testing/codex-kit.js';
 import { type FakeResponses, fakeResponses, hold, say, shell, turn } from '../../testing/fake-responses.js';
 import { descendants, type ProcessInfo, processOf, signal, stillAlive, untilGone } from '../../testing/processes.js';
 import {
-  bundledSidecar,
   ended,
   isOver,
   type Sidecar,
@@ -28,7 +30,10 @@ beforeEach(async () => {
   model = await fakeResponses();
   home = codexHome({ url: model.url });
   folders = sidecarFolders();
-  command = await bundledSidecar(folders.work);
+  // The sidecar as it ships: one file, built from the sources as they are now.
+  const bundle = join(folders.work, 'verbatim.mjs');
+  writeFileSync(bundle, await buildBundle());
+  command = [process.execPath, bundle, 'serve'];
   started = [];
   known = [];
 });

@@ -1,0 +1,4 @@
+import { dirname } from 'node:path';
+
+/** Absolute path of this repository. */
+export const ROOT = dirname(import.meta.dirname);
