@@ -15,7 +15,7 @@ const TEST_FOLDERS = ['tests', 'plugin/tests'];
 
 const NAME = /\b(?:rule|question)\.[A-Za-z][A-Za-z0-9]*/g;
 const TITLE = /\b(?:describe|test|it)(?:\.\w+(?:\([^()]*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g;
-const UNRUN = /\b(?:describe|test|it)\.(?:skip|todo|only|fails)\b/;
+const UNRUN = /\b(?:describe|test|it)\.(?:skip|skipIf|runIf|todo|only|fails)\b/;
 
 export type Findings = { readonly complaints: readonly string[]; readonly register: string };
 
