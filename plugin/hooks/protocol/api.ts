@@ -6,7 +6,7 @@
  */
 import type { JobEvent } from './event.js';
 
-/** Raised when a message or an event changes its shape; a mod and a sidecar that differ refuse each other. */
+/** Raised when a message or an event changes its shape; a mod refuses a sidecar of another number. */
 export const PROTOCOL = 1;
 
 /** Claude Code's permission modes (2.1.332), and `unknown` where no event said one. */

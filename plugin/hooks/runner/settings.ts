@@ -1,5 +1,5 @@
 /** What the session's environment and the plugin's options decide. */
-import { type JobOptions, POLL_LIMIT_MS } from '../protocol/api.js';
+import type { JobOptions } from '../protocol/api.js';
 
 /** The engine ends an agent after so long without a chunk, where its own variable does not say otherwise (2.1.332). */
 const STALL_DEFAULT_MS = 600_000;
@@ -7,14 +7,14 @@ const STALL_DEFAULT_MS = 600_000;
 const DEPTH_LIMIT = 2;
 
 /**
- * How long a step may wait before it says that it lives, in milliseconds: four signs in a stall's length, and never a
- * request held longer than the local API holds one.
+ * How long a step may wait before it says that it lives, in milliseconds: four signs in a stall's length, and no fewer
+ * than three a minute.
  *
  * @param stall CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS
  */
 export function heartbeatOf(stall: string | undefined): number {
   const stallMs = Number(stall) > 0 ? Number(stall) : STALL_DEFAULT_MS;
-  return Math.max(200, Math.min(POLL_LIMIT_MS, Math.floor(stallMs / 4)));
+  return Math.max(200, Math.min(20_000, Math.floor(stallMs / 4)));
 }
 
 /** @param depth VERBATIM_DEPTH */
