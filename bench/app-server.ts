@@ -13,7 +13,7 @@ export type AppServer = {
 type Frame = { id?: number; method?: string; result?: unknown; params?: Record<string, unknown> };
 
 /** The native Codex of the pinned package. */
-export function codexProgram(): string {
+function codexProgram(): string {
   const vendor = join(
     dirname(createRequire(import.meta.url).resolve('@openai/codex/package.json')),
     '..',

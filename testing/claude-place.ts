@@ -25,7 +25,7 @@ export function copyPlugin(place: Place, from: string = PLUGIN): string {
 }
 
 /** The key that every place uses; the fake asks for none. */
-export const API_KEY = 'sk-ant-test-000000000000000000000000';
+const API_KEY = 'sk-ant-test-000000000000000000000000';
 
 /** The pinned Claude Code's own binary: its npm package holds it as an optional dependency of the platform. */
 export function claudeBinary(): string {

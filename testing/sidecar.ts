@@ -68,7 +68,7 @@ export type StartOptions = {
   readonly command?: readonly [string, ...string[]];
 };
 
-export const FROM_SOURCE = (program: string): readonly [string, ...string[]] => [
+const FROM_SOURCE = (program: string): readonly [string, ...string[]] => [
   process.execPath,
   '--import',
   'tsx',

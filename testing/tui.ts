@@ -39,7 +39,7 @@ export type Tui = {
 };
 
 /** Whether tmux is here; the tests that need it fail with `NO_TMUX` where it is not. */
-export function hasTmux(): boolean {
+function hasTmux(): boolean {
   try {
     execFileSync('tmux', ['-V'], { stdio: 'pipe' });
     return true;
@@ -48,7 +48,7 @@ export function hasTmux(): boolean {
   }
 }
 
-export const NO_TMUX = 'tmux is not installed: the interactive Claude Code needs a terminal (apt-get install tmux)';
+const NO_TMUX = 'tmux is not installed: the interactive Claude Code needs a terminal (apt-get install tmux)';
 
 let screens = 0;
 

@@ -223,7 +223,7 @@ export function lastWords(transcript: Transcript): string {
 }
 
 /** The agent that a call of the Agent tool started; undefined where it started none. */
-export function agentOfCall(session: ClaudeSession, call: string): string | undefined {
+function agentOfCall(session: ClaudeSession, call: string): string | undefined {
   const started = session.messages.find((one) => one.subtype === 'task_started' && one.tool_use_id === call);
   return started === undefined ? undefined : String(started.task_id);
 }

@@ -4059,7 +4059,7 @@ function order(a, b) {
 // plugin/hooks/notes/drift.ts
 function driftNotice(program, version2, range) {
   const verdict = compareToTested(version2, range);
-  const tested = range.from === range.to ? range.from : `${range.from} to ${range.to}`;
+  const tested = rangeText(range);
   switch (verdict) {
     case "tested":
       return void 0;
@@ -4070,572 +4070,15 @@ function driftNotice(program, version2, range) {
       return `Verbatim cannot tell the version of ${program} (${foreign(version2) || "none"}); it was tested with ${tested}.`;
   }
 }
-
-// sidecar/src/job/outcome.ts
-async function outcomeOf(ending, store) {
-  switch (ending.kind) {
-    case "completed":
-      if (ending.answer.trim() === "") return { kind: "empty" };
-      try {
-        return { kind: "completed", answer: await store(ending.answer) };
-      } catch (error) {
-        const message2 = `The answer could not be stored (${messageOf(error)}).`;
-        return { kind: "failed", failure: { kind: "unknown", status: "failed", message: message2 }, partial: [ending.answer] };
-      }
-    case "empty":
-      return { kind: "empty" };
-    case "interrupted":
-      return { kind: "interrupted" };
-    case "failed":
-      return { kind: "failed", failure: ending.failure, partial: ending.partial };
-    default:
-      return ending;
-  }
-}
-function failureOf(error) {
-  if (error instanceof HarnessError) return error.failure;
-  return { kind: "unknown", status: "failed", message: messageOf(error) };
-}
-
-// sidecar/src/job/turn-state.ts
-function restingState(turn, waiting) {
-  return { phase: "idle", turn, waiting, steering: [], wanted: false, stopping: false };
-}
-function isBusy(state) {
-  return state.phase !== "idle";
-}
-function next(state, happening) {
-  switch (happening.kind) {
-    case "message":
-      return onMessage(state, happening.id, happening.steerable);
-    case "opened": {
-      if (state.phase !== "starting" || happening.turn !== state.turn) return unchanged(state);
-      const messages = state.waiting;
-      return {
-        state: { ...state, phase: "running", waiting: [], wanted: false },
-        effects: [{ kind: "run", turn: state.turn, messages }]
-      };
-    }
-    case "open_failed":
-      if (state.phase !== "starting" || happening.turn !== state.turn) return unchanged(state);
-      return endUnstarted(state, "open_failed");
-    case "steered":
-      return onSteered(state, happening.id, happening.joined);
-    case "settled":
-      if (state.phase !== "running" || happening.turn !== state.turn) return unchanged(state);
-      return onSettled(state);
-    case "recorded": {
-      if (state.phase !== "ending" || happening.turn !== state.turn) return unchanged(state);
-      const rested = { ...state, phase: "idle", stopping: false };
-      return rested.wanted ? start(rested) : { state: rested, effects: [] };
-    }
-    case "stop":
-      return onStop(state);
-    default:
-      return happening;
-  }
-}
-function onMessage(state, id, steerable) {
-  const queued = { ...state, waiting: [...state.waiting, id], wanted: true };
-  switch (state.phase) {
-    case "idle":
-      return start(queued);
-    case "starting":
-    case "ending":
-      return { state: queued, effects: [] };
-    case "running": {
-      if (state.stopping || !steerable || state.waiting.length > 0) return { state: queued, effects: [] };
-      const steering = [...state.steering, id];
-      return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id }] : [] };
-    }
-    default:
-      return state.phase;
-  }
-}
-function onSteered(state, id, joined) {
-  const [first, ...rest] = state.steering;
-  if (first !== id) return unchanged(state);
-  if (joined) {
-    const after = { ...state, steering: rest };
-    const following = rest[0];
-    if (following !== void 0) return { state: after, effects: [{ kind: "steer", id: following }] };
-    return afterSteers(after);
-  }
-  const waiting = [first, ...rest, ...state.waiting];
-  return afterSteers({ ...state, steering: [], waiting, wanted: state.stopping ? state.wanted : true });
-}
-function onSettled(state) {
-  const [first, ...rest] = state.steering;
-  if (first === void 0) return afterSteers({ ...state, phase: "ending" });
-  const waiting = [...rest, ...state.waiting];
-  const wanted = state.wanted || rest.length > 0 && !state.stopping;
-  return { state: { ...state, phase: "ending", steering: [first], waiting, wanted }, effects: [] };
-}
-function afterSteers(state) {
-  if (state.phase !== "ending") return { state, effects: [] };
-  return { state, effects: [{ kind: "record_end", turn: state.turn }] };
-}
-function onStop(state) {
-  switch (state.phase) {
-    case "idle":
-      return unchanged(state);
-    case "starting":
-      return endUnstarted(state, "stopped");
-    case "running": {
-      if (state.stopping) return { state: { ...state, wanted: false }, effects: [] };
-      const [first, ...rest] = state.steering;
-      const stopped = {
-        ...state,
-        stopping: true,
-        wanted: false,
-        steering: first === void 0 ? [] : [first],
-        waiting: [...rest, ...state.waiting]
-      };
-      return { state: stopped, effects: [{ kind: "interrupt" }] };
-    }
-    case "ending":
-      return { state: { ...state, stopping: true, wanted: false }, effects: [] };
-    default:
-      return state.phase;
-  }
-}
-function start(state) {
-  const turn = state.turn + 1;
-  return { state: { ...state, phase: "starting", turn }, effects: [{ kind: "open", turn }] };
-}
-function endUnstarted(state, why) {
-  return {
-    state: { ...state, phase: "ending", wanted: false },
-    effects: [{ kind: "record_unstarted", turn: state.turn, why, messages: state.waiting }]
-  };
-}
-function unchanged(state) {
-  return { state, effects: [] };
-}
-
-// sidecar/src/job/job.ts
-var JournalFault = class extends Error {
-};
-var JOB_LIMITS = { interruptMs: 8e3, closeMs: 8e3, steerMs: 5e3 };
-var Job = class {
-  #journal;
-  #harness;
-  #log;
-  #now;
-  #limits;
-  #state;
-  #thread = null;
-  #opening = null;
-  #openFailure = null;
-  #startedAt = 0;
-  #current = null;
-  /** Resolves, by message id, what became of a message that was to join the running turn. */
-  #steers = /* @__PURE__ */ new Map();
-  /** Long polls and stops that wait for the job to change. */
-  #watchers = /* @__PURE__ */ new Set();
-  #isClosed = false;
-  /** Why the journal could not be written; a reader is told instead of waiting for what cannot come. */
-  #fault = null;
-  constructor(ports) {
-    this.#journal = ports.journal;
-    this.#harness = ports.harness;
-    this.#log = ports.log;
-    this.#now = ports.now;
-    this.#limits = ports.limits ?? JOB_LIMITS;
-    this.#state = restingState(ports.journal.record.turns, ports.journal.waiting);
-  }
-  get id() {
-    return this.#journal.record.id;
-  }
-  get isBusy() {
-    return isBusy(this.#state);
-  }
-  view() {
-    const { record: record2 } = this.#journal;
-    return {
-      id: record2.id,
-      harness: record2.harness,
-      harnessVersion: record2.harnessVersion,
-      agent: record2.agent,
-      model: record2.model,
-      thread: this.#thread?.id ?? record2.thread,
-      cwd: record2.cwd,
-      status: this.isBusy ? "running" : "idle",
-      turns: this.#state.turn,
-      lastSeq: this.#journal.lastSeq,
-      createdAt: record2.createdAt
-    };
-  }
-  /**
-   * Takes a message: it is on disk before this does anything else, and handed to the harness exactly once.
-   * Resolves to what became of it, which for a running turn waits for the harness's word; throws where the
-   * message could not be kept.
-   */
-  send(message2, mode) {
-    if (this.#journal.hasMessage(message2.id)) return Promise.resolve("duplicate");
-    this.#journal.accept(message2, mode);
-    this.#fault = null;
-    const steerable = this.#current === null || mayJoin(mode, this.#current.access.level);
-    if (this.#state.phase === "idle") {
-      this.#apply({ kind: "message", id: message2.id, steerable });
-      return Promise.resolve("started");
-    }
-    const disposition = new Promise((resolve3) => this.#steers.set(message2.id, resolve3));
-    this.#apply({ kind: "message", id: message2.id, steerable });
-    return disposition;
-  }
-  /** Ends the running turn, if there is one; resolves once its end is recorded. Messages that wait stay. */
-  async stop() {
-    const { turn } = this.#state;
-    if (!this.isBusy) return;
-    this.#apply({ kind: "stop" });
-    await this.#until(() => !this.isBusy || this.#state.turn > turn);
-  }
-  /** Stops the job, ends its thread and lets its folder go. Resolves to the processes that would not end. */
-  async close() {
-    await this.stop();
-    this.#isClosed = true;
-    const thread = this.#thread;
-    this.#thread = null;
-    const survivors = thread === null ? [] : await this.#closeThread(thread);
-    this.#journal.close();
-    this.#changed();
-    return survivors;
-  }
-  /**
-   * The events after number `after`. Holds until there is one, the job is idle, `waitMs` is over or `signal`
-   * aborts, whichever is first.
-   */
-  async events(after, waitMs, signal2) {
-    const isReady = () => this.#journal.lastSeq > after || !this.isBusy || this.#isClosed || this.#fault !== null;
-    if (!isReady() && waitMs > 0) await this.#until(isReady, waitMs, signal2);
-    if (this.#fault !== null && this.#journal.lastSeq <= after) throw this.#fault;
-    return { events: this.#isClosed ? [] : this.#journal.eventsAfter(after), job: this.view() };
-  }
-  /** The page of a turn's answer that begins at UTF-16 unit `from`. */
-  answer(turn, from = 0) {
-    return this.#journal.readAnswer(turn, from);
-  }
-  deliver(delivery) {
-    this.#journal.deliver(delivery);
-  }
-  #apply(happening) {
-    const { state, effects } = next(this.#state, happening);
-    this.#state = state;
-    for (const id of state.waiting) this.#settleSteer(id, "queued");
-    for (const effect of effects) this.#perform(effect);
-    this.#changed();
-  }
-  #perform(effect) {
-    switch (effect.kind) {
-      case "open":
-        this.#startedAt = this.#now();
-        this.#run(this.#open(effect.turn));
-        return;
-      case "run":
-        this.#run(this.#runTurn(effect.turn, effect.messages));
-        return;
-      case "steer":
-        this.#run(this.#steer(effect.id));
-        return;
-      case "interrupt":
-        this.#run(this.#interrupt());
-        return;
-      case "record_end":
-        this.#run(this.#recordEnd(effect.turn));
-        return;
-      case "record_unstarted":
-        this.#recordUnstarted(effect);
-        return;
-      default:
-        effect;
-    }
-  }
-  /** Work that nobody awaits: what goes wrong in it is ours, and is logged. */
-  #run(work) {
-    work.catch((error) => this.#log("error", `job ${this.id}: an unexpected error`, { error }));
-  }
-  async #open(turn) {
-    try {
-      await this.#ensureThread();
-      this.#apply({ kind: "opened", turn });
-    } catch (error) {
-      this.#openFailure = failureOf(error);
-      this.#log("warning", `job ${this.id}: the harness's thread could not be opened`, { error });
-      this.#apply({ kind: "open_failed", turn });
-    }
-  }
-  async #ensureThread() {
-    const { record: record2 } = this.#journal;
-    if (!await isFolder2(record2.cwd)) throw new HarnessError(goneFolder(record2.cwd));
-    if (this.#thread !== null) return;
-    this.#opening ??= this.#harness.open({ job: record2.id, thread: record2.thread, cwd: record2.cwd, model: record2.requestedModel }).finally(() => {
-      this.#opening = null;
-    });
-    this.#thread = await this.#opening;
-  }
-  async #runTurn(turn, ids) {
-    const thread = this.#thread;
-    if (thread === null) throw new Error("a turn began without a thread");
-    const { record: record2 } = this.#journal;
-    const messages = ids.map((id) => this.#journal.message(id));
-    const current = {
-      turn,
-      startedAt: this.#startedAt,
-      access: accessOfTurn(
-        record2.access,
-        messages.map((message2) => message2.mode)
-      ),
-      files: /* @__PURE__ */ new Set(),
-      end: null,
-      timers: /* @__PURE__ */ new Set()
-    };
-    this.#current = current;
-    const settle = (end) => {
-      if (current.end !== null) return;
-      current.end = end;
-      this.#boundSteer(current);
-      this.#apply({ kind: "settled", turn });
-    };
-    try {
-      this.#journal.handOver(ids, turn, {
-        turns: turn,
-        thread: thread.id,
-        model: thread.model,
-        harnessVersion: thread.harnessVersion
-      });
-      this.#append(turn, { kind: "turn_started", messages: ids });
-      this.#sayDrift(turn, thread.harnessVersion);
-      const end = await thread.run(
-        {
-          messages: messages.map(({ id, text: text2 }) => ({ id, text: text2 })),
-          access: current.access,
-          cwd: record2.cwd,
-          effort: record2.effort,
-          stallMs: record2.stallMs
-        },
-        (event) => this.#onEvent(current, event)
-      );
-      settle(end);
-    } catch (error) {
-      this.#log("error", `job ${this.id}: turn ${turn} broke off`, { error });
-      settle(endOf({ kind: "failed", failure: failureOf(error), partial: [] }, thread.model));
-    }
-  }
-  /** Once a job: that its harness is not one that Verbatim was tested with. */
-  #sayDrift(turn, version2) {
-    if (turn > 1) return;
-    const { harness } = this.#journal.record;
-    const text2 = driftNotice(harness, version2, TESTED[harness]);
-    if (text2 !== void 0) this.#append(turn, { kind: "warning", text: text2 });
-  }
-  #onEvent(current, event) {
-    if (current.end !== null) {
-      this.#log("warning", `job ${this.id}: an event came after turn ${current.turn} had ended`, { kind: event.kind });
-      return;
-    }
-    if (event.kind === "action_completed" && event.action.tool === "edit" && event.result.status === "completed") {
-      for (const change of event.action.changes) current.files.add(change.path);
-    }
-    this.#append(current.turn, event);
-    this.#changed();
-  }
-  async #steer(id) {
-    const thread = this.#thread;
-    const current = this.#current;
-    let joined = false;
-    try {
-      if (thread !== null && current !== null) {
-        const { text: text2 } = this.#journal.message(id);
-        joined = (await thread.steer({ id, text: text2 })).kind === "joined";
-      }
-    } catch (error) {
-      this.#log("warning", `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
-    }
-    this.#onSteered(id, joined, current);
-  }
-  #onSteered(id, joined, current) {
-    if (this.#state.steering[0] !== id) return;
-    if (joined && current !== null) {
-      this.#keep(() => this.#journal.handOver([id], current.turn));
-      this.#append(current.turn, { kind: "steered", message: id });
-      this.#settleSteer(id, "steered");
-    }
-    this.#apply({ kind: "steered", id, joined });
-  }
-  /** A steer that the harness never answers must not hold the end of its turn back for ever. */
-  #boundSteer(current) {
-    const id = this.#state.steering[0];
-    if (id === void 0) return;
-    this.#later(current, this.#limits.steerMs, () => {
-      this.#log(
-        "warning",
-        `job ${this.id}: the harness did not answer a message that was to join turn ${current.turn}`
-      );
-      this.#onSteered(id, false, current);
-    });
-  }
-  async #interrupt() {
-    const current = this.#current;
-    const thread = this.#thread;
-    if (current === null || thread === null) return;
-    this.#later(current, this.#limits.interruptMs, () => this.#run(this.#forceEnd(current, thread)));
-    try {
-      await thread.interrupt();
-    } catch (error) {
-      this.#log("warning", `job ${this.id}: the harness refused to interrupt turn ${current.turn}`, { error });
-      await this.#forceEnd(current, thread);
-    }
-  }
-  /** The turn did not end when asked: its thread is closed, and if that does not end it either it is given up. */
-  async #forceEnd(current, thread) {
-    if (current.end !== null || this.#thread !== thread) return;
-    this.#log("warning", `job ${this.id}: turn ${current.turn} did not end when asked; its thread is closed`);
-    this.#thread = null;
-    const survivors = await this.#closeThread(thread);
-    if (current.end !== null) return;
-    current.end = endOf({ kind: "interrupted" }, thread.model, survivors);
-    this.#boundSteer(current);
-    this.#apply({ kind: "settled", turn: current.turn });
-  }
-  async #closeThread(thread) {
-    let timer;
-    const given = new Promise((resolve3) => {
-      timer = setTimeout(() => {
-        this.#log("error", `job ${this.id}: the harness's thread ${thread.id} did not close in time`);
-        resolve3([]);
-      }, this.#limits.closeMs);
-    });
-    try {
-      return await Promise.race([thread.close(), given]);
-    } catch (error) {
-      this.#log("error", `job ${this.id}: the harness's thread ${thread.id} could not be closed`, { error });
-      return [];
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-  async #recordEnd(turn) {
-    const current = this.#current;
-    if (current?.end == null || current.turn !== turn) throw new Error(`turn ${turn} has no end to record`);
-    for (const timer of current.timers) clearTimeout(timer);
-    const { end } = current;
-    const outcome = await outcomeOf(end.ending, (answer4) => this.#journal.storeAnswer(turn, answer4));
-    const model = end.model || this.#journal.record.model;
-    if (model !== this.#journal.record.model) this.#keep(() => this.#journal.update({ model }));
-    this.#append(turn, {
-      kind: "turn_ended",
-      outcome,
-      tokens: end.tokens,
-      model,
-      durationMs: this.#now() - current.startedAt,
-      filesChanged: [...current.files],
-      survivors: end.survivors
-    });
-    this.#current = null;
-    this.#apply({ kind: "recorded", turn });
-  }
-  #recordUnstarted({ turn, why, messages }) {
-    const failure3 = this.#openFailure ?? { kind: "unknown", status: "failed", message: "The turn did not start." };
-    this.#openFailure = null;
-    const model = this.#journal.record.model;
-    this.#keep(() => this.#journal.update({ turns: turn }));
-    this.#append(turn, { kind: "turn_started", messages });
-    this.#append(turn, {
-      kind: "turn_ended",
-      outcome: why === "stopped" ? { kind: "interrupted" } : { kind: "failed", failure: failure3, partial: [] },
-      tokens: null,
-      model,
-      durationMs: this.#now() - this.#startedAt,
-      filesChanged: [],
-      survivors: []
-    });
-    this.#apply({ kind: "recorded", turn });
-  }
-  #append(turn, body) {
-    this.#keep(() => this.#journal.append(turn, body));
-  }
-  /** Writes to the journal. A disk that is full must not leave the job running for ever: readers are told. */
-  #keep(write2) {
-    try {
-      write2();
-    } catch (error) {
-      this.#fault = new JournalFault(
-        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${messageOf(error)}`
-      );
-      this.#log("error", `job ${this.id}: its journal cannot be written`, { error });
-    }
-  }
-  #settleSteer(id, disposition) {
-    const resolve3 = this.#steers.get(id);
-    if (resolve3 === void 0) return;
-    this.#steers.delete(id);
-    resolve3(disposition);
-  }
-  #later(current, ms, work) {
-    const timer = setTimeout(work, ms);
-    timer.unref();
-    current.timers.add(timer);
-  }
-  #changed() {
-    for (const watcher of [...this.#watchers]) watcher();
-  }
-  async #until(isSo, ms, signal2) {
-    if (isSo() || signal2?.aborted) return;
-    await new Promise((resolve3) => {
-      let timer;
-      const done = () => {
-        clearTimeout(timer);
-        signal2?.removeEventListener("abort", done);
-        this.#watchers.delete(look);
-        resolve3();
-      };
-      const look = () => {
-        if (isSo()) done();
-      };
-      if (ms !== void 0) timer = setTimeout(done, ms);
-      signal2?.addEventListener("abort", done, { once: true });
-      this.#watchers.add(look);
-    });
-  }
-};
-function endOf(ending, model, survivors = []) {
-  return { ending, tokens: null, model, survivors };
-}
-function goneFolder(cwd) {
-  return {
-    kind: "invalid_request",
-    status: "failed",
-    message: `The working folder ${cwd} is gone.`,
-    hint: "Make it again, or spawn the agent in another folder."
-  };
-}
-async function isFolder2(path) {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-// sidecar/src/job/job-id.ts
-import { createHash } from "node:crypto";
-var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-function jobIdOf(state, session, agent) {
-  const digest2 = createHash("sha256").update(`${state}\0${session}\0${agent}`, "utf8").digest();
-  let id = "j";
-  for (const byte of digest2.subarray(0, 20)) id += ALPHABET[byte & 31];
-  return id;
-}
-function isJobId(text2) {
-  return JOB_ID.test(text2);
+function rangeText({ from, to }) {
+  return from === to ? from : `${from} to ${to}`;
 }
 
 // sidecar/src/job/journal.ts
 import { join as join12 } from "node:path";
 
 // sidecar/src/job/answers.ts
-import { createHash as createHash2 } from "node:crypto";
+import { createHash } from "node:crypto";
 import { join as join8 } from "node:path";
 var LONE_SURROGATE = new RegExp("\\p{Surrogate}", "u");
 function answerFile(folder, turn) {
@@ -4674,7 +4117,7 @@ function jsonFile(folder, turn) {
   return `${answerFile(folder, turn)}.json`;
 }
 function recordOf(folder, turn, bytes) {
-  const sha256 = createHash2("sha256").update(bytes).digest("hex");
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { bytes: bytes.length, sha256, file: answerFile(folder, turn) };
 }
 
@@ -5346,10 +4789,570 @@ function openTurnAfter(open2, event) {
   if (event.kind === "turn_ended") return null;
   if (open2 === null) return null;
   if (event.kind === "message") open2.messages.push(event.text);
-  if (event.kind === "action_completed" && event.action.tool === "edit" && event.result.status === "completed") {
-    for (const change of event.action.changes) open2.files.add(change.path);
-  }
+  for (const path of changedPaths(event)) open2.files.add(path);
   return open2;
+}
+function changedPaths(event) {
+  const isEdit = event.kind === "action_completed" && event.action.tool === "edit";
+  return isEdit && event.result.status === "completed" ? event.action.changes.map((change) => change.path) : [];
+}
+
+// sidecar/src/job/outcome.ts
+async function outcomeOf(ending, store) {
+  switch (ending.kind) {
+    case "completed":
+      if (ending.answer.trim() === "") return { kind: "empty" };
+      try {
+        return { kind: "completed", answer: await store(ending.answer) };
+      } catch (error) {
+        const message2 = `The answer could not be stored (${messageOf(error)}).`;
+        return { kind: "failed", failure: { kind: "unknown", status: "failed", message: message2 }, partial: [ending.answer] };
+      }
+    case "empty":
+      return { kind: "empty" };
+    case "interrupted":
+      return { kind: "interrupted" };
+    case "failed":
+      return { kind: "failed", failure: ending.failure, partial: ending.partial };
+    default:
+      return ending;
+  }
+}
+function failureOf(error) {
+  if (error instanceof HarnessError) return error.failure;
+  return { kind: "unknown", status: "failed", message: messageOf(error) };
+}
+
+// sidecar/src/job/turn-state.ts
+function restingState(turn, waiting) {
+  return { phase: "idle", turn, waiting, steering: [], wanted: false, stopping: false };
+}
+function isBusy(state) {
+  return state.phase !== "idle";
+}
+function next(state, happening) {
+  switch (happening.kind) {
+    case "message":
+      return onMessage(state, happening.id, happening.steerable);
+    case "opened": {
+      if (state.phase !== "starting" || happening.turn !== state.turn) return unchanged(state);
+      const messages = state.waiting;
+      return {
+        state: { ...state, phase: "running", waiting: [], wanted: false },
+        effects: [{ kind: "run", turn: state.turn, messages }]
+      };
+    }
+    case "open_failed":
+      if (state.phase !== "starting" || happening.turn !== state.turn) return unchanged(state);
+      return endUnstarted(state, "open_failed");
+    case "steered":
+      return onSteered(state, happening.id, happening.joined);
+    case "settled":
+      if (state.phase !== "running" || happening.turn !== state.turn) return unchanged(state);
+      return onSettled(state);
+    case "recorded": {
+      if (state.phase !== "ending" || happening.turn !== state.turn) return unchanged(state);
+      const rested = { ...state, phase: "idle", stopping: false };
+      return rested.wanted ? start(rested) : { state: rested, effects: [] };
+    }
+    case "stop":
+      return onStop(state);
+    default:
+      return happening;
+  }
+}
+function onMessage(state, id, steerable) {
+  const queued = { ...state, waiting: [...state.waiting, id], wanted: true };
+  switch (state.phase) {
+    case "idle":
+      return start(queued);
+    case "starting":
+    case "ending":
+      return { state: queued, effects: [] };
+    case "running": {
+      if (state.stopping || !steerable || state.waiting.length > 0) return { state: queued, effects: [] };
+      const steering = [...state.steering, id];
+      return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id }] : [] };
+    }
+    default:
+      return state.phase;
+  }
+}
+function onSteered(state, id, joined) {
+  const [first, ...rest] = state.steering;
+  if (first !== id) return unchanged(state);
+  if (joined) {
+    const after = { ...state, steering: rest };
+    const following = rest[0];
+    if (following !== void 0) return { state: after, effects: [{ kind: "steer", id: following }] };
+    return afterSteers(after);
+  }
+  const waiting = [first, ...rest, ...state.waiting];
+  return afterSteers({ ...state, steering: [], waiting, wanted: state.stopping ? state.wanted : true });
+}
+function onSettled(state) {
+  const [first, ...rest] = state.steering;
+  if (first === void 0) return afterSteers({ ...state, phase: "ending" });
+  const waiting = [...rest, ...state.waiting];
+  const wanted = state.wanted || rest.length > 0 && !state.stopping;
+  return { state: { ...state, phase: "ending", steering: [first], waiting, wanted }, effects: [] };
+}
+function afterSteers(state) {
+  if (state.phase !== "ending") return { state, effects: [] };
+  return { state, effects: [{ kind: "record_end", turn: state.turn }] };
+}
+function onStop(state) {
+  switch (state.phase) {
+    case "idle":
+      return unchanged(state);
+    case "starting":
+      return endUnstarted(state, "stopped");
+    case "running": {
+      if (state.stopping) return { state: { ...state, wanted: false }, effects: [] };
+      const [first, ...rest] = state.steering;
+      const stopped = {
+        ...state,
+        stopping: true,
+        wanted: false,
+        steering: first === void 0 ? [] : [first],
+        waiting: [...rest, ...state.waiting]
+      };
+      return { state: stopped, effects: [{ kind: "interrupt" }] };
+    }
+    case "ending":
+      return { state: { ...state, stopping: true, wanted: false }, effects: [] };
+    default:
+      return state.phase;
+  }
+}
+function start(state) {
+  const turn = state.turn + 1;
+  return { state: { ...state, phase: "starting", turn }, effects: [{ kind: "open", turn }] };
+}
+function endUnstarted(state, why) {
+  return {
+    state: { ...state, phase: "ending", wanted: false },
+    effects: [{ kind: "record_unstarted", turn: state.turn, why, messages: state.waiting }]
+  };
+}
+function unchanged(state) {
+  return { state, effects: [] };
+}
+
+// sidecar/src/job/job.ts
+var JournalFault = class extends Error {
+};
+var JOB_LIMITS = { interruptMs: 8e3, closeMs: 8e3, steerMs: 5e3 };
+var Job = class {
+  #journal;
+  #harness;
+  #log;
+  #now;
+  #limits;
+  #state;
+  #thread = null;
+  #opening = null;
+  #openFailure = null;
+  #startedAt = 0;
+  #current = null;
+  /** Resolves, by message id, what became of a message that was to join the running turn. */
+  #steers = /* @__PURE__ */ new Map();
+  /** Long polls and stops that wait for the job to change. */
+  #watchers = /* @__PURE__ */ new Set();
+  #isClosed = false;
+  /** Why the journal could not be written; a reader is told instead of waiting for what cannot come. */
+  #fault = null;
+  constructor(ports) {
+    this.#journal = ports.journal;
+    this.#harness = ports.harness;
+    this.#log = ports.log;
+    this.#now = ports.now;
+    this.#limits = ports.limits ?? JOB_LIMITS;
+    this.#state = restingState(ports.journal.record.turns, ports.journal.waiting);
+  }
+  get id() {
+    return this.#journal.record.id;
+  }
+  get isBusy() {
+    return isBusy(this.#state);
+  }
+  view() {
+    const { record: record2 } = this.#journal;
+    return {
+      id: record2.id,
+      harness: record2.harness,
+      harnessVersion: record2.harnessVersion,
+      agent: record2.agent,
+      model: record2.model,
+      thread: this.#thread?.id ?? record2.thread,
+      cwd: record2.cwd,
+      status: this.isBusy ? "running" : "idle",
+      turns: this.#state.turn,
+      lastSeq: this.#journal.lastSeq,
+      createdAt: record2.createdAt
+    };
+  }
+  /**
+   * Takes a message: it is on disk before this does anything else, and handed to the harness exactly once.
+   * Resolves to what became of it, which for a running turn waits for the harness's word; throws where the
+   * message could not be kept.
+   */
+  send(message2, mode) {
+    if (this.#journal.hasMessage(message2.id)) return Promise.resolve("duplicate");
+    this.#journal.accept(message2, mode);
+    this.#fault = null;
+    const steerable = this.#current === null || mayJoin(mode, this.#current.access.level);
+    if (this.#state.phase === "idle") {
+      this.#apply({ kind: "message", id: message2.id, steerable });
+      return Promise.resolve("started");
+    }
+    const disposition = new Promise((resolve3) => this.#steers.set(message2.id, resolve3));
+    this.#apply({ kind: "message", id: message2.id, steerable });
+    return disposition;
+  }
+  /** Ends the running turn, if there is one; resolves once its end is recorded. Messages that wait stay. */
+  async stop() {
+    const { turn } = this.#state;
+    if (!this.isBusy) return;
+    this.#apply({ kind: "stop" });
+    await this.#until(() => !this.isBusy || this.#state.turn > turn);
+  }
+  /** Stops the job, ends its thread and lets its folder go. Resolves to the processes that would not end. */
+  async close() {
+    await this.stop();
+    this.#isClosed = true;
+    const thread = this.#thread;
+    this.#thread = null;
+    const survivors = thread === null ? [] : await this.#closeThread(thread);
+    this.#journal.close();
+    this.#changed();
+    return survivors;
+  }
+  /**
+   * The events after number `after`. Holds until there is one, the job is idle, `waitMs` is over or `signal`
+   * aborts, whichever is first.
+   */
+  async events(after, waitMs, signal2) {
+    const isReady = () => this.#journal.lastSeq > after || !this.isBusy || this.#isClosed || this.#fault !== null;
+    if (!isReady() && waitMs > 0) await this.#until(isReady, waitMs, signal2);
+    if (this.#fault !== null && this.#journal.lastSeq <= after) throw this.#fault;
+    return { events: this.#isClosed ? [] : this.#journal.eventsAfter(after), job: this.view() };
+  }
+  /** The page of a turn's answer that begins at UTF-16 unit `from`. */
+  answer(turn, from = 0) {
+    return this.#journal.readAnswer(turn, from);
+  }
+  deliver(delivery) {
+    this.#journal.deliver(delivery);
+  }
+  #apply(happening) {
+    const { state, effects } = next(this.#state, happening);
+    this.#state = state;
+    for (const id of state.waiting) this.#settleSteer(id, "queued");
+    for (const effect of effects) this.#perform(effect);
+    this.#changed();
+  }
+  #perform(effect) {
+    switch (effect.kind) {
+      case "open":
+        this.#startedAt = this.#now();
+        this.#run(this.#open(effect.turn));
+        return;
+      case "run":
+        this.#run(this.#runTurn(effect.turn, effect.messages));
+        return;
+      case "steer":
+        this.#run(this.#steer(effect.id));
+        return;
+      case "interrupt":
+        this.#run(this.#interrupt());
+        return;
+      case "record_end":
+        this.#run(this.#recordEnd(effect.turn));
+        return;
+      case "record_unstarted":
+        this.#recordUnstarted(effect);
+        return;
+      default:
+        effect;
+    }
+  }
+  /** Work that nobody awaits: what goes wrong in it is ours, and is logged. */
+  #run(work) {
+    work.catch((error) => this.#log("error", `job ${this.id}: an unexpected error`, { error }));
+  }
+  async #open(turn) {
+    try {
+      await this.#ensureThread();
+      this.#apply({ kind: "opened", turn });
+    } catch (error) {
+      this.#openFailure = failureOf(error);
+      this.#log("warning", `job ${this.id}: the harness's thread could not be opened`, { error });
+      this.#apply({ kind: "open_failed", turn });
+    }
+  }
+  async #ensureThread() {
+    const { record: record2 } = this.#journal;
+    if (!await isFolder2(record2.cwd)) throw new HarnessError(goneFolder(record2.cwd));
+    if (this.#thread !== null) return;
+    this.#opening ??= this.#harness.open({ job: record2.id, thread: record2.thread, cwd: record2.cwd, model: record2.requestedModel }).finally(() => {
+      this.#opening = null;
+    });
+    this.#thread = await this.#opening;
+  }
+  async #runTurn(turn, ids) {
+    const thread = this.#thread;
+    if (thread === null) throw new Error("a turn began without a thread");
+    const { record: record2 } = this.#journal;
+    const messages = ids.map((id) => this.#journal.message(id));
+    const current = {
+      turn,
+      startedAt: this.#startedAt,
+      access: accessOfTurn(
+        record2.access,
+        messages.map((message2) => message2.mode)
+      ),
+      files: /* @__PURE__ */ new Set(),
+      end: null,
+      timers: /* @__PURE__ */ new Set()
+    };
+    this.#current = current;
+    const settle = (end) => {
+      if (current.end !== null) return;
+      current.end = end;
+      this.#boundSteer(current);
+      this.#apply({ kind: "settled", turn });
+    };
+    try {
+      this.#journal.handOver(ids, turn, {
+        turns: turn,
+        thread: thread.id,
+        model: thread.model,
+        harnessVersion: thread.harnessVersion
+      });
+      this.#append(turn, { kind: "turn_started", messages: ids });
+      this.#sayDrift(turn, thread.harnessVersion);
+      const end = await thread.run(
+        {
+          messages: messages.map(({ id, text: text2 }) => ({ id, text: text2 })),
+          access: current.access,
+          cwd: record2.cwd,
+          effort: record2.effort,
+          stallMs: record2.stallMs
+        },
+        (event) => this.#onEvent(current, event)
+      );
+      settle(end);
+    } catch (error) {
+      this.#log("error", `job ${this.id}: turn ${turn} broke off`, { error });
+      settle(endOf({ kind: "failed", failure: failureOf(error), partial: [] }, thread.model));
+    }
+  }
+  /** Once a job: that its harness is not one that Verbatim was tested with. */
+  #sayDrift(turn, version2) {
+    if (turn > 1) return;
+    const { harness } = this.#journal.record;
+    const text2 = driftNotice(harness, version2, TESTED[harness]);
+    if (text2 !== void 0) this.#append(turn, { kind: "warning", text: text2 });
+  }
+  #onEvent(current, event) {
+    if (current.end !== null) {
+      this.#log("warning", `job ${this.id}: an event came after turn ${current.turn} had ended`, { kind: event.kind });
+      return;
+    }
+    for (const path of changedPaths(event)) current.files.add(path);
+    this.#append(current.turn, event);
+    this.#changed();
+  }
+  async #steer(id) {
+    const thread = this.#thread;
+    const current = this.#current;
+    let joined = false;
+    try {
+      if (thread !== null && current !== null) {
+        const { text: text2 } = this.#journal.message(id);
+        joined = (await thread.steer({ id, text: text2 })).kind === "joined";
+      }
+    } catch (error) {
+      this.#log("warning", `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
+    }
+    this.#onSteered(id, joined, current);
+  }
+  #onSteered(id, joined, current) {
+    if (this.#state.steering[0] !== id) return;
+    if (joined && current !== null) {
+      this.#keep(() => this.#journal.handOver([id], current.turn));
+      this.#append(current.turn, { kind: "steered", message: id });
+      this.#settleSteer(id, "steered");
+    }
+    this.#apply({ kind: "steered", id, joined });
+  }
+  /** A steer that the harness never answers must not hold the end of its turn back for ever. */
+  #boundSteer(current) {
+    const id = this.#state.steering[0];
+    if (id === void 0) return;
+    this.#later(current, this.#limits.steerMs, () => {
+      this.#log(
+        "warning",
+        `job ${this.id}: the harness did not answer a message that was to join turn ${current.turn}`
+      );
+      this.#onSteered(id, false, current);
+    });
+  }
+  async #interrupt() {
+    const current = this.#current;
+    const thread = this.#thread;
+    if (current === null || thread === null) return;
+    this.#later(current, this.#limits.interruptMs, () => this.#run(this.#forceEnd(current, thread)));
+    try {
+      await thread.interrupt();
+    } catch (error) {
+      this.#log("warning", `job ${this.id}: the harness refused to interrupt turn ${current.turn}`, { error });
+      await this.#forceEnd(current, thread);
+    }
+  }
+  /** The turn did not end when asked: its thread is closed, and if that does not end it either it is given up. */
+  async #forceEnd(current, thread) {
+    if (current.end !== null || this.#thread !== thread) return;
+    this.#log("warning", `job ${this.id}: turn ${current.turn} did not end when asked; its thread is closed`);
+    this.#thread = null;
+    const survivors = await this.#closeThread(thread);
+    if (current.end !== null) return;
+    current.end = endOf({ kind: "interrupted" }, thread.model, survivors);
+    this.#boundSteer(current);
+    this.#apply({ kind: "settled", turn: current.turn });
+  }
+  async #closeThread(thread) {
+    let timer;
+    const given = new Promise((resolve3) => {
+      timer = setTimeout(() => {
+        this.#log("error", `job ${this.id}: the harness's thread ${thread.id} did not close in time`);
+        resolve3([]);
+      }, this.#limits.closeMs);
+    });
+    try {
+      return await Promise.race([thread.close(), given]);
+    } catch (error) {
+      this.#log("error", `job ${this.id}: the harness's thread ${thread.id} could not be closed`, { error });
+      return [];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  async #recordEnd(turn) {
+    const current = this.#current;
+    if (current?.end == null || current.turn !== turn) throw new Error(`turn ${turn} has no end to record`);
+    for (const timer of current.timers) clearTimeout(timer);
+    const { end } = current;
+    const outcome = await outcomeOf(end.ending, (answer4) => this.#journal.storeAnswer(turn, answer4));
+    const model = end.model || this.#journal.record.model;
+    if (model !== this.#journal.record.model) this.#keep(() => this.#journal.update({ model }));
+    this.#append(turn, {
+      kind: "turn_ended",
+      outcome,
+      tokens: end.tokens,
+      model,
+      durationMs: this.#now() - current.startedAt,
+      filesChanged: [...current.files],
+      survivors: end.survivors
+    });
+    this.#current = null;
+    this.#apply({ kind: "recorded", turn });
+  }
+  #recordUnstarted({ turn, why, messages }) {
+    const failure3 = this.#openFailure ?? { kind: "unknown", status: "failed", message: "The turn did not start." };
+    this.#openFailure = null;
+    const model = this.#journal.record.model;
+    this.#keep(() => this.#journal.update({ turns: turn }));
+    this.#append(turn, { kind: "turn_started", messages });
+    this.#append(turn, {
+      kind: "turn_ended",
+      outcome: why === "stopped" ? { kind: "interrupted" } : { kind: "failed", failure: failure3, partial: [] },
+      tokens: null,
+      model,
+      durationMs: this.#now() - this.#startedAt,
+      filesChanged: [],
+      survivors: []
+    });
+    this.#apply({ kind: "recorded", turn });
+  }
+  #append(turn, body) {
+    this.#keep(() => this.#journal.append(turn, body));
+  }
+  /** Writes to the journal. A disk that is full must not leave the job running for ever: readers are told. */
+  #keep(write2) {
+    try {
+      write2();
+    } catch (error) {
+      this.#fault = new JournalFault(
+        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${messageOf(error)}`
+      );
+      this.#log("error", `job ${this.id}: its journal cannot be written`, { error });
+    }
+  }
+  #settleSteer(id, disposition) {
+    const resolve3 = this.#steers.get(id);
+    if (resolve3 === void 0) return;
+    this.#steers.delete(id);
+    resolve3(disposition);
+  }
+  #later(current, ms, work) {
+    const timer = setTimeout(work, ms);
+    timer.unref();
+    current.timers.add(timer);
+  }
+  #changed() {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+  async #until(isSo, ms, signal2) {
+    if (isSo() || signal2?.aborted) return;
+    await new Promise((resolve3) => {
+      let timer;
+      const done = () => {
+        clearTimeout(timer);
+        signal2?.removeEventListener("abort", done);
+        this.#watchers.delete(look);
+        resolve3();
+      };
+      const look = () => {
+        if (isSo()) done();
+      };
+      if (ms !== void 0) timer = setTimeout(done, ms);
+      signal2?.addEventListener("abort", done, { once: true });
+      this.#watchers.add(look);
+    });
+  }
+};
+function endOf(ending, model, survivors = []) {
+  return { ending, tokens: null, model, survivors };
+}
+function goneFolder(cwd) {
+  return {
+    kind: "invalid_request",
+    status: "failed",
+    message: `The working folder ${cwd} is gone.`,
+    hint: "Make it again, or spawn the agent in another folder."
+  };
+}
+async function isFolder2(path) {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+// sidecar/src/job/job-id.ts
+import { createHash as createHash2 } from "node:crypto";
+var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+function jobIdOf(state, session, agent) {
+  const digest2 = createHash2("sha256").update(`${state}\0${session}\0${agent}`, "utf8").digest();
+  let id = "j";
+  for (const byte of digest2.subarray(0, 20)) id += ALPHABET[byte & 31];
+  return id;
+}
+function isJobId(text2) {
+  return JOB_ID.test(text2);
 }
 
 // sidecar/src/job/jobs.ts
@@ -6582,7 +6585,7 @@ async function claudeCode() {
 }
 function drift(title, version2, tested) {
   const verdict = compareToTested(version2, tested);
-  const range = rangeOf(tested);
+  const range = rangeText(tested);
   switch (verdict) {
     case "tested":
       return [];
@@ -6600,14 +6603,11 @@ function asText({ title, state, version: version2, tested, program, advice }) {
   const word = { ready: "ready", signed_out: "not signed in", missing: "not found", broken: "does not work" }[state];
   const found = version2 === null ? "" : ` ${oneLine(version2, 40)}`;
   const mark = state === "ready" ? "✓" : "✗";
-  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeOf(tested)})`];
+  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeText(tested)})`];
   if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
   for (const sentence of advice) lines.push(`    ${oneLine(sentence, 1e3)}`);
   return `${lines.join("\n")}
 `;
-}
-function rangeOf({ from, to }) {
-  return from === to ? from : `${from} to ${to}`;
 }
 
 // sidecar/src/cli/help.ts

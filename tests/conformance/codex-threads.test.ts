@@ -1,8 +1,9 @@
 /** Threads over their turns: messages that join, stops, tokens, resumes, many on one server. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { codex } from '../../sidecar/src/harness/codex/harness.js';
 import { HarnessError } from '../../sidecar/src/harness/contract.js';
-import { type CodexKit, codexKit, FULL } from '../../testing/codex-kit.js';
+import { CODEX, type CodexKit, codexKit, FULL } from '../../testing/codex-kit.js';
 import {
   code,
   comment,
@@ -188,8 +189,6 @@ describe('a thread', () => {
     kit = await codexKit();
     const thread = await kit.open();
     await kit.run(thread, 'go');
-    const { codex } = await import('../../sidecar/src/harness/codex/harness.js');
-    const { CODEX } = await import('../../testing/codex-kit.js');
     const env = { ...process.env, ...kit.home.env };
     const other = codex({ env, sidecar: 'other', version: '0.0.0-test', program: CODEX });
     try {

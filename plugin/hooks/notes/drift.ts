@@ -4,7 +4,7 @@ import { foreign } from './foreign.js';
 /** What a reader is told of a program outside the versions that Verbatim was tested with; undefined where there is nothing to tell. */
 export function driftNotice(program: string, version: string, range: TestedRange): string | undefined {
   const verdict = compareToTested(version, range);
-  const tested = range.from === range.to ? range.from : `${range.from} to ${range.to}`;
+  const tested = rangeText(range);
   switch (verdict) {
     case 'tested':
       return undefined;
@@ -14,4 +14,9 @@ export function driftNotice(program: string, version: string, range: TestedRange
     case 'unknown':
       return `Verbatim cannot tell the version of ${program} (${foreign(version) || 'none'}); it was tested with ${tested}.`;
   }
+}
+
+/** The versions that were tested, for a reader. */
+export function rangeText({ from, to }: TestedRange): string {
+  return from === to ? from : `${from} to ${to}`;
 }

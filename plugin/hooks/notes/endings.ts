@@ -5,7 +5,7 @@ import { cut, foreign } from './foreign.js';
 const PARTIAL_LIMIT = 20_000;
 
 /** `[the <harness> turn <status> (<kind>): <message> <hint>]`, always one line. */
-export function failureNote(harness: string, failure: Failure): string {
+function failureNote(harness: string, failure: Failure): string {
   const message = foreign(failure.message) || 'the harness gave no reason';
   const hint = failure.hint === undefined ? '' : ` ${foreign(failure.hint)}`;
   return `[the ${harness} turn ${failure.status} (${failure.kind}): ${message}${hint}]`;

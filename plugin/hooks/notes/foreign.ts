@@ -6,7 +6,7 @@
  */
 
 /** Longest foreign string in a text of ours, in UTF-16 units. */
-export const FOREIGN_LIMIT = 600;
+const FOREIGN_LIMIT = 600;
 
 // Control characters (C0, DEL, C1), line and paragraph separators, and the bidi and zero-width formats
 // that reorder or hide what a reader sees.

@@ -5,28 +5,25 @@
  */
 
 /** What a failed turn's note may name as its cause: docs/failures.md lists each with its source. */
-export const FAILURE_KINDS = [
-  'sign_in',
-  'quota',
-  'rate_limit',
-  'capacity',
-  'context_window',
-  'model',
-  'policy',
-  'permission',
-  'network',
-  'stalled',
-  'crashed',
-  'protocol',
-  'not_installed',
-  'no_runtime',
-  'thread_lost',
-  'thread_busy',
-  'invalid_request',
-  'unknown',
-] as const;
-
-export type FailureKind = (typeof FAILURE_KINDS)[number];
+export type FailureKind =
+  | 'sign_in'
+  | 'quota'
+  | 'rate_limit'
+  | 'capacity'
+  | 'context_window'
+  | 'model'
+  | 'policy'
+  | 'permission'
+  | 'network'
+  | 'stalled'
+  | 'crashed'
+  | 'protocol'
+  | 'not_installed'
+  | 'no_runtime'
+  | 'thread_lost'
+  | 'thread_busy'
+  | 'invalid_request'
+  | 'unknown';
 
 /** The word a failure note gives for how the turn ended. */
 export type FailureStatus = 'failed' | 'interrupted' | 'cancelled';

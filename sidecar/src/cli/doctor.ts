@@ -1,6 +1,7 @@
 /** `verbatim doctor`: is everything here, and what to do where it is not. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { rangeText } from '../../../plugin/hooks/notes/drift.js';
 import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
 import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
 import { messageOf } from '../errors.js';
@@ -106,7 +107,7 @@ async function claudeCode(): Promise<Finding> {
 
 function drift(title: string, version: string, tested: TestedRange): string[] {
   const verdict = compareToTested(version, tested);
-  const range = rangeOf(tested);
+  const range = rangeText(tested);
   switch (verdict) {
     case 'tested':
       return [];
@@ -125,12 +126,8 @@ function asText({ title, state, version, tested, program, advice }: Finding): st
   const word = { ready: 'ready', signed_out: 'not signed in', missing: 'not found', broken: 'does not work' }[state];
   const found = version === null ? '' : ` ${oneLine(version, 40)}`;
   const mark = state === 'ready' ? '✓' : '✗';
-  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeOf(tested)})`];
+  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeText(tested)})`];
   if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
   for (const sentence of advice) lines.push(`    ${oneLine(sentence, 1000)}`);
   return `${lines.join('\n')}\n`;
-}
-
-function rangeOf({ from, to }: TestedRange): string {
-  return from === to ? from : `${from} to ${to}`;
 }

@@ -29,7 +29,7 @@ import {
 } from '../harness/contract.js';
 import type { Log } from '../log.js';
 import { accessOfTurn, mayJoin } from './access.js';
-import type { Journal } from './journal.js';
+import { changedPaths, type Journal } from './journal.js';
 import { failureOf, outcomeOf } from './outcome.js';
 import { type Effect, type Happening, isBusy, next, restingState, type TurnState } from './turn-state.js';
 
@@ -45,7 +45,7 @@ export type JobLimits = {
   readonly steerMs: number;
 };
 
-export const JOB_LIMITS: JobLimits = { interruptMs: 8_000, closeMs: 8_000, steerMs: 5_000 };
+const JOB_LIMITS: JobLimits = { interruptMs: 8_000, closeMs: 8_000, steerMs: 5_000 };
 
 export type JobPorts = {
   readonly journal: Journal;
@@ -305,9 +305,7 @@ export class Job {
       this.#log('warning', `job ${this.id}: an event came after turn ${current.turn} had ended`, { kind: event.kind });
       return;
     }
-    if (event.kind === 'action_completed' && event.action.tool === 'edit' && event.result.status === 'completed') {
-      for (const change of event.action.changes) current.files.add(change.path);
-    }
+    for (const path of changedPaths(event)) current.files.add(path);
     this.#append(current.turn, event);
     this.#changed();
   }

@@ -9,7 +9,7 @@ import { Journal, type JournalPlace } from './journal.js';
 import { RECORD_VERSION } from './record.js';
 
 /** Silence of the model after which a turn ends as `stalled`, unless the job says otherwise. */
-export const DEFAULT_STALL_MS = 300_000;
+const DEFAULT_STALL_MS = 300_000;
 
 export type JobsPorts = {
   readonly place: JournalPlace;

@@ -242,8 +242,12 @@ function openTurnAfter(open: OpenTurn | null, event: JobEvent): OpenTurn | null 
   if (event.kind === 'turn_ended') return null;
   if (open === null) return null;
   if (event.kind === 'message') open.messages.push(event.text);
-  if (event.kind === 'action_completed' && event.action.tool === 'edit' && event.result.status === 'completed') {
-    for (const change of event.action.changes) open.files.add(change.path);
-  }
+  for (const path of changedPaths(event)) open.files.add(path);
   return open;
+}
+
+/** The files that an event says were changed: those of a completed edit. */
+export function changedPaths(event: EventBody): string[] {
+  const isEdit = event.kind === 'action_completed' && event.action.tool === 'edit';
+  return isEdit && event.result.status === 'completed' ? event.action.changes.map((change) => change.path) : [];
 }

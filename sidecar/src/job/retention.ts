@@ -22,7 +22,7 @@ export type Retention = {
 export const RETENTION: Retention = { maxAgeMs: KEEP_MS, maxBytes: KEEP_BYTES };
 
 /** Which of `jobs` are to go, the longest unchanged first. */
-export function expired(jobs: readonly CatalogJob[], { maxAgeMs, maxBytes }: Retention, now: number): CatalogJob[] {
+function expired(jobs: readonly CatalogJob[], { maxAgeMs, maxBytes }: Retention, now: number): CatalogJob[] {
   const oldestFirst = [...jobs].sort((a, b) => a.record.updatedAt - b.record.updatedAt);
   let total = jobs.reduce((sum, job) => sum + job.bytes, 0);
   return oldestFirst.filter((job) => {

@@ -8,7 +8,7 @@
 const MASK = '[masked]';
 
 /** A variable whose value is a secret, by its name. */
-export const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;
+const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;
 
 /** Values shorter than this are too common to mask: `1`, `true`, `fake`. */
 const SHORTEST_VALUE = 8;

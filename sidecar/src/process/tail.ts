@@ -2,7 +2,7 @@
 import { mask } from './secrets.js';
 
 /** Bytes of stderr that are kept of each child. */
-export const TAIL_LIMIT = 16 * 1024;
+const TAIL_LIMIT = 16 * 1024;
 
 /** Colour and cursor codes (CSI and OSC): a log line's decoration, noise in a note. */
 const TERMINAL_CODES = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;

@@ -21,7 +21,7 @@ import { type EndReason, type Lifeline, openLifeline } from './lifeline.js';
 import { mintToken } from './token.js';
 
 /** Milliseconds without a request after which the sidecar ends: the mod renews far more often. */
-export const DEFAULT_LEASE_MS = 600_000;
+const DEFAULT_LEASE_MS = 600_000;
 /** Longest that ending may take, in milliseconds: every step in it has a bound of its own, this is the last one. */
 const END_LIMIT_MS = 25_000;
 
