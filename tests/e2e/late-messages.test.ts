@@ -1,9 +1,9 @@
 /** rule.lateMessageGetsATurn on the real Claude Code and the real Codex: a message at every point of an agent's life. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Models, modelsOf, reported, start } from '../../testing/agents.js';
-import { agent, sendMessage, taskStop } from '../../testing/fake-messages.js';
+import { agent, lets, sendMessage, taskStop } from '../../testing/fake-messages.js';
 import { hold, say, shell, turn } from '../../testing/fake-responses.js';
 import { jobOf } from '../../testing/jobs.js';
 import { type MainLoop, mainLoop } from '../../testing/main-loop.js';
@@ -165,3 +165,65 @@ for (const mode of ['default', 'auto'] as const) {
     });
   });
 }
+
+describe('rule.lateMessageGetsATurn around the hand-back', () => {
+  let world: World;
+  let main: MainLoop;
+  let models: Models;
+  let denied: string;
+  let release: string;
+  beforeAll(async () => {
+    world = await openWorld({ mode: 'auto' });
+    denied = join(world.place.root, 'denied');
+    release = join(world.place.root, 'release');
+    // The first hand-back is held, then refused; every later one is let through.
+    const hook = `[ -e ${denied} ] && exit 0; touch ${denied}; until [ -e ${release} ]; do sleep 0.05; done; echo 'not yet' >&2; exit 2`;
+    await world.session.end();
+    world.reopen({
+      settings: {
+        hooks: { PreToolUse: [{ matcher: 'SubagentHandback', hooks: [{ type: 'command', command: hook }] }] },
+      },
+    });
+    main = mainLoop(world.claude, () => world.session);
+    models = modelsOf(world);
+  });
+  afterAll(() => world.close());
+
+  test('a message between two tries is answered before the second one, which delivers that answer', async () => {
+    models.set('two tries', ({ userTexts }) => turn(say(userTexts.includes('in between') ? 'second' : 'first')));
+    const [id = ''] = await start(world, main, 'two tries');
+    await until('the first hand-back to be held', () => existsSync(denied));
+    await main.call(sendMessage(id, 'in between'));
+    writeFileSync(release, '');
+    await reported(world, id, ['second']);
+    const tries = world.transcript(id).calls('SubagentHandback');
+    expect(tries.map(({ input, result }) => [input.message, result?.isError])).toEqual([
+      ['first', true],
+      ['second', false],
+    ]);
+    expect(world.codex.seen('in between').inLast).toBe(1);
+  });
+
+  test('a message while the hand-back is under review comes too late for it, and is answered in the next run', async () => {
+    const review = gate();
+    const reviewed = gate();
+    world.claude.classifier(async (request) => {
+      if (request.text.includes('the reviewed answer')) {
+        reviewed.open();
+        await review.promise;
+      }
+      return lets(request);
+    });
+    models.set('review', ({ userTexts }) =>
+      turn(say(userTexts.includes('too late') ? 'the late answer' : 'the reviewed answer')),
+    );
+    const [id = ''] = await start(world, main, 'review');
+    await reviewed.promise;
+    await main.call(sendMessage(id, 'too late'));
+    review.open();
+    await reported(world, id, ['the reviewed answer', 'the late answer']);
+    expect(world.codex.seen('too late').inLast).toBe(1);
+    expect(jobOf(world.jobs, id).record.turns).toBe(2);
+    expect(world.claude.bill().ofAgents).toBe(0);
+  });
+});
