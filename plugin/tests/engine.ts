@@ -33,6 +33,8 @@ export type WorldOptions = {
   readonly handbackAnswers?: readonly ('delivered' | { refused: string })[];
   /** What the engine offers the agent: the hand-back, in auto mode. */
   readonly isHandbackOffered?: boolean | ((turnId: string) => boolean);
+  /** A message that the sidecar refuses. */
+  readonly refused?: string;
   /** What the sidecar says on stderr before it ends at once; absent: it starts. */
   readonly sidecarSays?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ export type WorldOptions = {
 /** Puts the scripted sidecar and an engine's bottom beneath the plugin. */
 export function world(on: On, options: WorldOptions): World {
   const made: World = {
-    sidecar: new ScriptedSidecar(options.turns),
+    sidecar: new ScriptedSidecar(options.turns, options.refused),
     steps: [],
     handbacks: [],
     modelSteps: 0,
@@ -175,7 +177,7 @@ export type RunOptions = {
   /** Whether the engine's own note asks for the hand-back. */
   readonly isHandbackAsked?: boolean;
   /** A message that arrives at the tool round after this step (0 for the first). */
-  readonly mailAfter?: { readonly step: number; readonly text: string };
+  readonly mailAfter?: { readonly step: number; readonly text: string; readonly and?: string };
   /** The same, as a person types it in the agent's view: in the engine's frame. */
   readonly typedAfter?: { readonly step: number; readonly text: string };
   /** Steps the engine asks for after a plain ending, as its nudges do. */
@@ -252,6 +254,10 @@ export async function run(
     }
     if (options.mailAfter?.step === index) {
       await $.session.receive({ origin: { kind: 'coordinator' }, text: options.mailAfter.text, agentId });
+      const second = options.mailAfter.and;
+      if (second !== undefined) {
+        await $.session.receive({ origin: { kind: 'coordinator' }, text: second, agentId });
+      }
     }
   }
   throw new Error('the run did not end in 200 steps');

@@ -71,4 +71,15 @@ describe('rule.lateMessageGetsATurn', () => {
     expect(final).toBe('second');
     expect(made.sidecar.texts).toEqual(['do the thing', typed]);
   });
+
+  test('a message that is refused is said in a step, and does not hold up those behind it', async ($, on) => {
+    const made = world(on, { turns: [{ answer: 'first' }, { answer: 'second' }], refused: 'too much' });
+    await begin($);
+    const { final } = await run($, made, { mailAfter: { step: 0, text: 'too much', and: 'this one' } });
+    expect(final).toBe('second');
+    expect(made.sidecar.texts).toEqual(['do the thing', 'this one']);
+    expect(JSON.stringify(made.steps)).toContain(
+      'A message to this agent was not handed over (invalid_request): It is too much.',
+    );
+  });
 });

@@ -29,7 +29,10 @@ export class ScriptedSidecar {
   #turn = 0;
   #created: CreateJob | undefined;
 
-  constructor(private readonly turns: readonly ScriptedTurn[]) {}
+  constructor(
+    private readonly turns: readonly ScriptedTurn[],
+    private readonly refused?: string,
+  ) {}
 
   /** Prompts and messages the harness was given, in order. */
   get texts(): string[] {
@@ -60,6 +63,8 @@ export class ScriptedSidecar {
     if (job !== JOB || this.#created === undefined) return error(404, 'not_found', 'no such job');
     switch (what) {
       case 'messages':
+        if ((given as SendMessage).message.text === this.refused)
+          return error(400, 'invalid', `It is ${this.refused}.`);
         this.#take((given as SendMessage).message);
         return ok({ disposition: 'started', job: this.#view() });
       case 'events': {

@@ -1,4 +1,5 @@
 import type { Action, ActionResult } from '../protocol/event.js';
+import type { Failure } from '../protocol/outcome.js';
 import { foreign } from './foreign.js';
 
 /** What an action's tool call is answered with: the output as the harness reported it, then how it ended. */
@@ -30,3 +31,8 @@ export const ACTION_UNKNOWN = '[no result: Verbatim has no record of this action
 export const NOTED = '[noted]';
 /** What a compaction of an agent's context leaves of it. */
 export const COMPACTED = '[the harness keeps the conversation]';
+
+/** A message that the running agent's job would not take: it is dropped, and this is all that is said of it. */
+export function messageRefused(failure: Failure): string {
+  return `A message to this agent was not handed over (${failure.kind}): ${foreign(failure.message)}`;
+}

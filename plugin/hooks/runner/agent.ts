@@ -37,6 +37,8 @@ export type Run = {
    * note that asks for it stands in the agent's transcript once: a resume in the same mode has none (2.1.332).
    */
   isHandbackOwed: boolean;
+  /** What the next steps are to say: messages that were refused. */
+  notices: string[];
   /** An action whose call was answered before it ended, to be waited for again. */
   reopen: number | undefined;
 };
@@ -110,6 +112,7 @@ export function newRun(turnId: string): Run {
     handbacks: 0,
     refusals: [],
     isHandbackOwed: false,
+    notices: [],
     reopen: undefined,
   };
 }

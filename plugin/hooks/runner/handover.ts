@@ -64,16 +64,19 @@ async function create(host: Host, agent: Agent): Promise<Failure | undefined> {
   return undefined;
 }
 
-/** Hands over what waits, in order; what a failure left stays for the next try, unless it was refused for itself. */
+/**
+ * Hands over what waits, in order. What was refused for itself is dropped, so that it does not hold up those behind it,
+ * and its failure given; what failed otherwise stays for the next try.
+ */
 export async function send(host: Host, agent: Agent, mode: PermissionMode): Promise<Failure | undefined> {
+  let refusal: Failure | undefined;
   for (;;) {
     const message = agent.unsent[0];
-    if (message === undefined || agent.job === undefined) return undefined;
+    if (message === undefined || agent.job === undefined) return refusal;
     const sent = await sendMessage(host, agent.job, message, mode === 'unknown' ? agent.mode : mode);
-    if (sent.kind === 'ok' || isRefused(sent.failure)) {
-      agent.unsent = agent.unsent.filter((one) => one.id !== message.id);
-    }
-    if (sent.kind === 'failed') return sent.failure;
+    if (sent.kind === 'failed' && !isRefused(sent.failure)) return sent.failure;
+    if (sent.kind === 'failed') refusal ??= sent.failure;
+    agent.unsent = agent.unsent.filter((one) => one.id !== message.id);
   }
 }
 

@@ -4,6 +4,7 @@
  * Every decision is here or in a room beside, over a `Host`; register.ts only wires Claude Code's events to it.
  */
 
+import { messageRefused } from '../notes/actions.js';
 import { emptyNote, failureText, interruptedNote, refusedHandbackNote } from '../notes/endings.js';
 import type { TurnEnded } from '../notes/job-state.js';
 import * as unavailable from '../notes/unavailable.js';
@@ -17,7 +18,7 @@ import type { AgentType } from './harnesses.js';
 import type { Host } from './host.js';
 import { toolResult } from './results.js';
 import { Roster, runOf } from './roster.js';
-import { mailboxStep, type Step, stepOf, supersededStep } from './steps.js';
+import { mailboxStep, noticeStep, type Step, stepOf, supersededStep } from './steps.js';
 import type { ToolName } from './tools.js';
 
 /** A hand-back is tried this often; the engine's own nudges come three times after that (2.1.332). */
@@ -102,7 +103,13 @@ export class Runner {
     agent.mail = signal();
     agent.unsent.push({ id: `msg_${crypto.randomUUID()}`, text });
     await agent.opening;
-    await send(host, agent, this.#mode);
+    await this.#sendOn(host, agent);
+  }
+
+  /** Hands over what waits in a run that is under way; one that was refused is said in the next step. */
+  async #sendOn(host: Host, agent: Agent): Promise<void> {
+    const failure = await send(host, agent, this.#mode);
+    if (failure !== undefined) agent.run?.notices.push(messageRefused(failure));
   }
 
   /** The run was aborted (TaskStop, Esc, interrupt): the harness stops too. */
@@ -189,6 +196,9 @@ export class Runner {
     const opened = await this.#open(host, agent, run);
     if (opened.kind === 'failed') return lastWords(run, failureText(harness, opened.failure, []));
     const { job } = opened;
+    if (agent.unsent.length > 0) await this.#sendOn(host, agent);
+    const notice = run.notices.shift();
+    if (notice !== undefined) return noticeStep(job, run.cursor, notice);
     if (run.ended !== undefined) {
       const settled = await settle(host, harness, run, run.ended, job);
       if (settled !== undefined) return settled;
@@ -278,9 +288,12 @@ function lastWords(run: Run, text: string): Step {
 }
 
 async function lastEnd(host: Host, job: string): Promise<TurnEnded | undefined> {
-  const page = await eventsAfter(host, job, 0, 0);
-  if (page.kind === 'failed') return undefined;
-  return page.body.events.findLast((event): event is TurnEnded => event.kind === 'turn_ended');
+  const now = await eventsAfter(host, job, Number.MAX_SAFE_INTEGER, 0);
+  if (now.kind === 'failed') return undefined;
+  // The newest event of a job that rests is its last turn's end.
+  const page = await eventsAfter(host, job, now.body.job.lastSeq - 1, 0);
+  const last = page.kind === 'failed' ? undefined : page.body.events.at(-1);
+  return last?.kind === 'turn_ended' ? last : undefined;
 }
 
 /** The step of an action whose call was answered before it had ended. */

@@ -67,6 +67,11 @@ export function mailboxStep(job: string, seq: number): Step {
   return { kind: 'progress', call: progress('mailbox', { job, seq }) };
 }
 
+/** Something of ours that the agent's reader has to know. */
+export function noticeStep(job: string, seq: number, text: string): Step {
+  return { kind: 'progress', call: progress('notice', { job, seq }, text) };
+}
+
 /** An answer that a later message superseded: shown, kept in the journal, not reported. */
 export function supersededStep(job: string, seq: number, answer: string): Step {
   return { kind: 'progress', text: cut(answer, STEP_TEXT_LIMIT), call: progress('superseded', { job, seq }) };
