@@ -130,13 +130,13 @@ export class Job {
     if (this.#journal.hasMessage(message.id)) return Promise.resolve('duplicate');
     this.#journal.accept(message, mode);
     this.#fault = null;
-    const steerable = this.#current === null || mayJoin(mode, this.#current.access.level);
+    const isSteerable = this.#current === null || mayJoin(mode, this.#current.access.level);
     if (this.#state.phase === 'idle') {
-      this.#apply({ kind: 'message', id: message.id, steerable });
+      this.#apply({ kind: 'message', id: message.id, isSteerable });
       return Promise.resolve('started');
     }
     const disposition = new Promise<Disposition>((resolve) => this.#steers.set(message.id, resolve));
-    this.#apply({ kind: 'message', id: message.id, steerable });
+    this.#apply({ kind: 'message', id: message.id, isSteerable });
     return disposition;
   }
 
@@ -313,27 +313,27 @@ export class Job {
   async #steer(id: string): Promise<void> {
     const thread = this.#thread;
     const current = this.#current;
-    let joined = false;
+    let hasJoined = false;
     try {
       if (thread !== null && current !== null) {
         const { text } = this.#journal.message(id);
-        joined = (await thread.steer({ id, text })).kind === 'joined';
+        hasJoined = (await thread.steer({ id, text })).kind === 'joined';
       }
     } catch (error) {
       // Whether the harness saw it is not known. A message must not be lost: it gets the next turn.
       this.#log('warning', `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
     }
-    this.#onSteered(id, joined, current);
+    this.#onSteered(id, hasJoined, current);
   }
 
-  #onSteered(id: string, joined: boolean, current: CurrentTurn | null): void {
+  #onSteered(id: string, hasJoined: boolean, current: CurrentTurn | null): void {
     if (this.#state.steering[0] !== id) return;
-    if (joined && current !== null) {
+    if (hasJoined && current !== null) {
       this.#keep(() => this.#journal.handOver([id], current.turn));
       this.#append(current.turn, { kind: 'steered', message: id });
       this.#settleSteer(id, 'steered');
     }
-    this.#apply({ kind: 'steered', id, joined });
+    this.#apply({ kind: 'steered', id, hasJoined });
   }
 
   /** A steer that the harness never answers must not hold the end of its turn back for ever. */

@@ -29,17 +29,17 @@ export type TurnState = {
   /** Messages that are to join the running turn, oldest first; the first one is with the harness now. */
   readonly steering: readonly string[];
   /** A message has come since the last stop or failed start: a turn is to start as soon as one can. */
-  readonly wanted: boolean;
+  readonly isWanted: boolean;
   /** The running turn was told to stop. */
-  readonly stopping: boolean;
+  readonly isStopping: boolean;
 };
 
 export type Happening =
-  /** `steerable` is false for a message that must not join the running turn, for it allows less than the turn does. */
-  | { readonly kind: 'message'; readonly id: string; readonly steerable: boolean }
+  /** `isSteerable` is false for a message that must not join the running turn, for it allows less than the turn does. */
+  | { readonly kind: 'message'; readonly id: string; readonly isSteerable: boolean }
   | { readonly kind: 'opened'; readonly turn: number }
   | { readonly kind: 'open_failed'; readonly turn: number }
-  | { readonly kind: 'steered'; readonly id: string; readonly joined: boolean }
+  | { readonly kind: 'steered'; readonly id: string; readonly hasJoined: boolean }
   | { readonly kind: 'settled'; readonly turn: number }
   | { readonly kind: 'recorded'; readonly turn: number }
   | { readonly kind: 'stop' };
@@ -64,7 +64,7 @@ export type Step = { readonly state: TurnState; readonly effects: readonly Effec
 
 /** The state of a job that has no turn under way; `waiting` and `turn` as the journal has them. */
 export function restingState(turn: number, waiting: readonly string[]): TurnState {
-  return { phase: 'idle', turn, waiting, steering: [], wanted: false, stopping: false };
+  return { phase: 'idle', turn, waiting, steering: [], isWanted: false, isStopping: false };
 }
 
 /** Whether a turn is under way or about to start. */
@@ -76,12 +76,12 @@ export function isBusy(state: TurnState): boolean {
 export function next(state: TurnState, happening: Happening): Step {
   switch (happening.kind) {
     case 'message':
-      return onMessage(state, happening.id, happening.steerable);
+      return onMessage(state, happening.id, happening.isSteerable);
     case 'opened': {
       if (state.phase !== 'starting' || happening.turn !== state.turn) return unchanged(state);
       const messages = state.waiting;
       return {
-        state: { ...state, phase: 'running', waiting: [], wanted: false },
+        state: { ...state, phase: 'running', waiting: [], isWanted: false },
         effects: [{ kind: 'run', turn: state.turn, messages }],
       };
     }
@@ -89,14 +89,14 @@ export function next(state: TurnState, happening: Happening): Step {
       if (state.phase !== 'starting' || happening.turn !== state.turn) return unchanged(state);
       return endUnstarted(state, 'open_failed');
     case 'steered':
-      return onSteered(state, happening.id, happening.joined);
+      return onSteered(state, happening.id, happening.hasJoined);
     case 'settled':
       if (state.phase !== 'running' || happening.turn !== state.turn) return unchanged(state);
       return onSettled(state);
     case 'recorded': {
       if (state.phase !== 'ending' || happening.turn !== state.turn) return unchanged(state);
-      const rested: TurnState = { ...state, phase: 'idle', stopping: false };
-      return rested.wanted ? start(rested) : { state: rested, effects: [] };
+      const rested: TurnState = { ...state, phase: 'idle', isStopping: false };
+      return rested.isWanted ? start(rested) : { state: rested, effects: [] };
     }
     case 'stop':
       return onStop(state);
@@ -105,8 +105,8 @@ export function next(state: TurnState, happening: Happening): Step {
   }
 }
 
-function onMessage(state: TurnState, id: string, steerable: boolean): Step {
-  const queued: TurnState = { ...state, waiting: [...state.waiting, id], wanted: true };
+function onMessage(state: TurnState, id: string, isSteerable: boolean): Step {
+  const queued: TurnState = { ...state, waiting: [...state.waiting, id], isWanted: true };
   switch (state.phase) {
     case 'idle':
       return start(queued);
@@ -115,7 +115,7 @@ function onMessage(state: TurnState, id: string, steerable: boolean): Step {
       return { state: queued, effects: [] };
     case 'running': {
       // An older message that waits goes first: joining past it would turn the order around.
-      if (state.stopping || !steerable || state.waiting.length > 0) return { state: queued, effects: [] };
+      if (state.isStopping || !isSteerable || state.waiting.length > 0) return { state: queued, effects: [] };
       const steering = [...state.steering, id];
       // One at a time, so that the harness sees them in the order in which they were sent.
       return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: 'steer', id }] : [] };
@@ -125,10 +125,10 @@ function onMessage(state: TurnState, id: string, steerable: boolean): Step {
   }
 }
 
-function onSteered(state: TurnState, id: string, joined: boolean): Step {
+function onSteered(state: TurnState, id: string, hasJoined: boolean): Step {
   const [first, ...rest] = state.steering;
   if (first !== id) return unchanged(state);
-  if (joined) {
+  if (hasJoined) {
     const after: TurnState = { ...state, steering: rest };
     const following = rest[0];
     if (following !== undefined) return { state: after, effects: [{ kind: 'steer', id: following }] };
@@ -136,7 +136,7 @@ function onSteered(state: TurnState, id: string, joined: boolean): Step {
   }
   // No turn took it: it and those behind it wait for the next one. They are older than anything that waits.
   const waiting = [first, ...rest, ...state.waiting];
-  return afterSteers({ ...state, steering: [], waiting, wanted: state.stopping ? state.wanted : true });
+  return afterSteers({ ...state, steering: [], waiting, isWanted: state.isStopping ? state.isWanted : true });
 }
 
 function onSettled(state: TurnState): Step {
@@ -144,8 +144,8 @@ function onSettled(state: TurnState): Step {
   if (first === undefined) return afterSteers({ ...state, phase: 'ending' });
   // The one that is with the harness is waited for: only its answer says whether this turn had it.
   const waiting = [...rest, ...state.waiting];
-  const wanted = state.wanted || (rest.length > 0 && !state.stopping);
-  return { state: { ...state, phase: 'ending', steering: [first], waiting, wanted }, effects: [] };
+  const isWanted = state.isWanted || (rest.length > 0 && !state.isStopping);
+  return { state: { ...state, phase: 'ending', steering: [first], waiting, isWanted }, effects: [] };
 }
 
 /** Records the end of a turn that has settled as soon as no steer is open. */
@@ -161,19 +161,19 @@ function onStop(state: TurnState): Step {
     case 'starting':
       return endUnstarted(state, 'stopped');
     case 'running': {
-      if (state.stopping) return { state: { ...state, wanted: false }, effects: [] };
+      if (state.isStopping) return { state: { ...state, isWanted: false }, effects: [] };
       const [first, ...rest] = state.steering;
       const stopped: TurnState = {
         ...state,
-        stopping: true,
-        wanted: false,
+        isStopping: true,
+        isWanted: false,
         steering: first === undefined ? [] : [first],
         waiting: [...rest, ...state.waiting],
       };
       return { state: stopped, effects: [{ kind: 'interrupt' }] };
     }
     case 'ending':
-      return { state: { ...state, stopping: true, wanted: false }, effects: [] };
+      return { state: { ...state, isStopping: true, isWanted: false }, effects: [] };
     default:
       return state.phase satisfies never;
   }
@@ -186,7 +186,7 @@ function start(state: TurnState): Step {
 
 function endUnstarted(state: TurnState, why: 'open_failed' | 'stopped'): Step {
   return {
-    state: { ...state, phase: 'ending', wanted: false },
+    state: { ...state, phase: 'ending', isWanted: false },
     effects: [{ kind: 'record_unstarted', turn: state.turn, why, messages: state.waiting }],
   };
 }

@@ -20,11 +20,11 @@ function play(...happenings: Happening[]): { state: TurnState; effects: Effect[]
   return { state, effects };
 }
 
-const message = (id: string, steerable = true): Happening => ({ kind: 'message', id, steerable });
+const message = (id: string, isSteerable = true): Happening => ({ kind: 'message', id, isSteerable });
 const opened = (turn = 1): Happening => ({ kind: 'opened', turn });
 const settled = (turn = 1): Happening => ({ kind: 'settled', turn });
 const recorded = (turn = 1): Happening => ({ kind: 'recorded', turn });
-const steered = (id: string, joined: boolean): Happening => ({ kind: 'steered', id, joined });
+const steered = (id: string, hasJoined: boolean): Happening => ({ kind: 'steered', id, hasJoined });
 const stop: Happening = { kind: 'stop' };
 const runs = (effects: readonly Effect[]) =>
   effects.flatMap((effect) => (effect.kind === 'run' ? [effect.messages] : []));
@@ -124,7 +124,7 @@ describe('the turn state machine', () => {
   it('ends a turn whose thread cannot be opened, and does not try again by itself', () => {
     const { state, effects } = play(message('a'), message('b'), { kind: 'open_failed', turn: 1 }, recorded());
     expect(effects.at(-1)).toEqual({ kind: 'record_unstarted', turn: 1, why: 'open_failed', messages: ['a', 'b'] });
-    expect(state).toMatchObject({ phase: 'idle', waiting: ['a', 'b'], wanted: false });
+    expect(state).toMatchObject({ phase: 'idle', waiting: ['a', 'b'], isWanted: false });
   });
 
   it('ignores a report of a turn that is over', () => {
@@ -152,7 +152,7 @@ describe('in every order of messages, stops and answers', () => {
   function advance(world: World, happening: Happening): World {
     const { state, effects } = next(world.state, happening);
     let { owed, handed, fails } = world;
-    if (happening.kind === 'steered' && happening.joined) handed = [...handed, happening.id];
+    if (happening.kind === 'steered' && happening.hasJoined) handed = [...handed, happening.id];
     for (const effect of effects) {
       switch (effect.kind) {
         case 'open':
@@ -189,7 +189,7 @@ describe('in every order of messages, stops and answers', () => {
     }
     if (world.owed.length === 0) {
       if (isBusy(world.state)) throw new Error(`nothing will end this: ${JSON.stringify(world)}`);
-      if (world.state.wanted) throw new Error(`a message waits and nothing starts: ${JSON.stringify(world)}`);
+      if (world.state.isWanted) throw new Error(`a message waits and nothing starts: ${JSON.stringify(world)}`);
     }
   }
 
@@ -197,9 +197,9 @@ describe('in every order of messages, stops and answers', () => {
     check(world);
     let seen = 1;
     if (world.sent.length < messages) {
-      for (const steerable of [true, false]) {
+      for (const isSteerable of [true, false]) {
         const id = `m${world.sent.length}`;
-        seen += explore(advance({ ...world, sent: [...world.sent, id] }, message(id, steerable)), messages);
+        seen += explore(advance({ ...world, sent: [...world.sent, id] }, message(id, isSteerable)), messages);
       }
     }
     if (world.stops > 0) seen += explore(advance({ ...world, stops: world.stops - 1 }, stop), messages);
