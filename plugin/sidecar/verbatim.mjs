@@ -381,7 +381,7 @@ function rpcKind(error) {
   return "unknown";
 }
 
-// node_modules/zod/v4/core/util.js
+// ../../work/main/node_modules/zod/v4/core/util.js
 function jsonStringifyReplacer(_, value) {
   if (typeof value === "bigint")
     return value.toString();
@@ -632,7 +632,7 @@ function installLazyProp(inst, key, make, enumerable) {
   });
 }
 
-// node_modules/zod/v4/core/core.js
+// ../../work/main/node_modules/zod/v4/core/core.js
 var _a;
 var _zodDesc = { value: void 0, enumerable: false };
 var _E = "captureStackTrace" in Error ? Error : null;
@@ -744,7 +744,7 @@ function config(newConfig) {
   return globalConfig;
 }
 
-// node_modules/zod/v4/core/errors.js
+// ../../work/main/node_modules/zod/v4/core/errors.js
 function _getMessage() {
   const internals = this._zod;
   internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
@@ -789,7 +789,7 @@ var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
   Parent: Error
 });
 
-// node_modules/zod/v4/core/parse.js
+// ../../work/main/node_modules/zod/v4/core/parse.js
 var _parse = (_Err) => {
   const fn = (schema, value, _ctx, _params) => {
     const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
@@ -860,19 +860,19 @@ var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
 };
 var safeParseAsync = /* @__PURE__ */ _safeParseAsync($ZodRealError);
 
-// node_modules/zod/v4/core/regexes.js
+// ../../work/main/node_modules/zod/v4/core/regexes.js
 var anyString = /^[\s\S]{0,}$/;
 var number = /^-?\d+(?:\.\d+)?$/;
 var boolean = /^(?:true|false)$/i;
 
-// node_modules/zod/v4/core/versions.js
+// ../../work/main/node_modules/zod/v4/core/versions.js
 var version = {
   major: 4,
   minor: 6,
   patch: 7
 };
 
-// node_modules/zod/v4/core/schemas.js
+// ../../work/main/node_modules/zod/v4/core/schemas.js
 var $ZodType = /* @__PURE__ */ $constructor("$ZodType", (inst, def) => {
   var _a2;
   inst ?? (inst = {});
@@ -1607,7 +1607,7 @@ var $ZodNullable = /* @__PURE__ */ $constructor("$ZodNullable", (inst, def) => {
   };
 });
 
-// node_modules/zod/v4/core/api.js
+// ../../work/main/node_modules/zod/v4/core/api.js
 function snapshotChecks(def) {
   if (def.checks)
     def.checks = [...def.checks];
@@ -1635,7 +1635,7 @@ function _unknown(Class) {
   });
 }
 
-// node_modules/zod/v4/mini/schemas.js
+// ../../work/main/node_modules/zod/v4/mini/schemas.js
 var ZodMiniType = /* @__PURE__ */ $constructor("ZodMiniType", (inst, def) => {
   if (!inst._zod)
     throw new Error("Uninitialized schema in ZodMiniType.");
@@ -4825,7 +4825,7 @@ function failureOf(error) {
 
 // sidecar/src/job/turn-state.ts
 function restingState(turn, waiting) {
-  return { phase: "idle", turn, waiting, steering: [], wanted: false, stopping: false };
+  return { phase: "idle", turn, waiting, steering: [], isWanted: false, isStopping: false };
 }
 function isBusy(state) {
   return state.phase !== "idle";
@@ -4833,12 +4833,12 @@ function isBusy(state) {
 function next(state, happening) {
   switch (happening.kind) {
     case "message":
-      return onMessage(state, happening.id, happening.steerable);
+      return onMessage(state, happening.id, happening.isSteerable);
     case "opened": {
       if (state.phase !== "starting" || happening.turn !== state.turn) return unchanged(state);
       const messages = state.waiting;
       return {
-        state: { ...state, phase: "running", waiting: [], wanted: false },
+        state: { ...state, phase: "running", waiting: [], isWanted: false },
         effects: [{ kind: "run", turn: state.turn, messages }]
       };
     }
@@ -4846,14 +4846,14 @@ function next(state, happening) {
       if (state.phase !== "starting" || happening.turn !== state.turn) return unchanged(state);
       return endUnstarted(state, "open_failed");
     case "steered":
-      return onSteered(state, happening.id, happening.joined);
+      return onSteered(state, happening.id, happening.hasJoined);
     case "settled":
       if (state.phase !== "running" || happening.turn !== state.turn) return unchanged(state);
       return onSettled(state);
     case "recorded": {
       if (state.phase !== "ending" || happening.turn !== state.turn) return unchanged(state);
-      const rested = { ...state, phase: "idle", stopping: false };
-      return rested.wanted ? start(rested) : { state: rested, effects: [] };
+      const rested = { ...state, phase: "idle", isStopping: false };
+      return rested.isWanted ? start(rested) : { state: rested, effects: [] };
     }
     case "stop":
       return onStop(state);
@@ -4861,8 +4861,8 @@ function next(state, happening) {
       return happening;
   }
 }
-function onMessage(state, id, steerable) {
-  const queued = { ...state, waiting: [...state.waiting, id], wanted: true };
+function onMessage(state, id, isSteerable) {
+  const queued = { ...state, waiting: [...state.waiting, id], isWanted: true };
   switch (state.phase) {
     case "idle":
       return start(queued);
@@ -4870,7 +4870,7 @@ function onMessage(state, id, steerable) {
     case "ending":
       return { state: queued, effects: [] };
     case "running": {
-      if (state.stopping || !steerable || state.waiting.length > 0) return { state: queued, effects: [] };
+      if (state.isStopping || !isSteerable || state.waiting.length > 0) return { state: queued, effects: [] };
       const steering = [...state.steering, id];
       return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id }] : [] };
     }
@@ -4878,24 +4878,24 @@ function onMessage(state, id, steerable) {
       return state.phase;
   }
 }
-function onSteered(state, id, joined) {
+function onSteered(state, id, hasJoined) {
   const [first, ...rest] = state.steering;
   if (first !== id) return unchanged(state);
-  if (joined) {
+  if (hasJoined) {
     const after = { ...state, steering: rest };
     const following = rest[0];
     if (following !== void 0) return { state: after, effects: [{ kind: "steer", id: following }] };
     return afterSteers(after);
   }
   const waiting = [first, ...rest, ...state.waiting];
-  return afterSteers({ ...state, steering: [], waiting, wanted: state.stopping ? state.wanted : true });
+  return afterSteers({ ...state, steering: [], waiting, isWanted: state.isStopping ? state.isWanted : true });
 }
 function onSettled(state) {
   const [first, ...rest] = state.steering;
   if (first === void 0) return afterSteers({ ...state, phase: "ending" });
   const waiting = [...rest, ...state.waiting];
-  const wanted = state.wanted || rest.length > 0 && !state.stopping;
-  return { state: { ...state, phase: "ending", steering: [first], waiting, wanted }, effects: [] };
+  const isWanted = state.isWanted || rest.length > 0 && !state.isStopping;
+  return { state: { ...state, phase: "ending", steering: [first], waiting, isWanted }, effects: [] };
 }
 function afterSteers(state) {
   if (state.phase !== "ending") return { state, effects: [] };
@@ -4908,19 +4908,19 @@ function onStop(state) {
     case "starting":
       return endUnstarted(state, "stopped");
     case "running": {
-      if (state.stopping) return { state: { ...state, wanted: false }, effects: [] };
+      if (state.isStopping) return { state: { ...state, isWanted: false }, effects: [] };
       const [first, ...rest] = state.steering;
       const stopped = {
         ...state,
-        stopping: true,
-        wanted: false,
+        isStopping: true,
+        isWanted: false,
         steering: first === void 0 ? [] : [first],
         waiting: [...rest, ...state.waiting]
       };
       return { state: stopped, effects: [{ kind: "interrupt" }] };
     }
     case "ending":
-      return { state: { ...state, stopping: true, wanted: false }, effects: [] };
+      return { state: { ...state, isStopping: true, isWanted: false }, effects: [] };
     default:
       return state.phase;
   }
@@ -4931,7 +4931,7 @@ function start(state) {
 }
 function endUnstarted(state, why) {
   return {
-    state: { ...state, phase: "ending", wanted: false },
+    state: { ...state, phase: "ending", isWanted: false },
     effects: [{ kind: "record_unstarted", turn: state.turn, why, messages: state.waiting }]
   };
 }
@@ -5001,13 +5001,13 @@ var Job = class {
     if (this.#journal.hasMessage(message2.id)) return Promise.resolve("duplicate");
     this.#journal.accept(message2, mode);
     this.#fault = null;
-    const steerable = this.#current === null || mayJoin(mode, this.#current.access.level);
+    const isSteerable = this.#current === null || mayJoin(mode, this.#current.access.level);
     if (this.#state.phase === "idle") {
-      this.#apply({ kind: "message", id: message2.id, steerable });
+      this.#apply({ kind: "message", id: message2.id, isSteerable });
       return Promise.resolve("started");
     }
     const disposition = new Promise((resolve3) => this.#steers.set(message2.id, resolve3));
-    this.#apply({ kind: "message", id: message2.id, steerable });
+    this.#apply({ kind: "message", id: message2.id, isSteerable });
     return disposition;
   }
   /** Ends the running turn, if there is one; resolves once its end is recorded. Messages that wait stay. */
@@ -5167,25 +5167,25 @@ var Job = class {
   async #steer(id) {
     const thread = this.#thread;
     const current = this.#current;
-    let joined = false;
+    let hasJoined = false;
     try {
       if (thread !== null && current !== null) {
         const { text: text2 } = this.#journal.message(id);
-        joined = (await thread.steer({ id, text: text2 })).kind === "joined";
+        hasJoined = (await thread.steer({ id, text: text2 })).kind === "joined";
       }
     } catch (error) {
       this.#log("warning", `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
     }
-    this.#onSteered(id, joined, current);
+    this.#onSteered(id, hasJoined, current);
   }
-  #onSteered(id, joined, current) {
+  #onSteered(id, hasJoined, current) {
     if (this.#state.steering[0] !== id) return;
-    if (joined && current !== null) {
+    if (hasJoined && current !== null) {
       this.#keep(() => this.#journal.handOver([id], current.turn));
       this.#append(current.turn, { kind: "steered", message: id });
       this.#settleSteer(id, "steered");
     }
-    this.#apply({ kind: "steered", id, joined });
+    this.#apply({ kind: "steered", id, hasJoined });
   }
   /** A steer that the harness never answers must not hold the end of its turn back for ever. */
   #boundSteer(current) {
