@@ -26,6 +26,8 @@ export type KitOptions = Omit<CodexHomeOptions, 'url'> & {
   /** Further variables for Codex, over the test's own environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly program?: string;
+  /** How long Codex may take to answer, in milliseconds. */
+  readonly requestMs?: number;
 };
 
 export type CodexKit = {
@@ -69,6 +71,7 @@ export async function codexKit(options: KitOptions = {}): Promise<CodexKit> {
     sidecar,
     version: '0.0.0-test',
     program: options.program ?? CODEX,
+    requestMs: options.requestMs,
   });
   let jobs = 0;
   const start: CodexKit['start'] = (thread, text, turn = {}) => {

@@ -1,7 +1,11 @@
 /** Faults that the real Codex cannot be made to show, from a stand-in that is a real process. */
+import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { type CodexKit, codexKit, FULL } from '../../testing/codex-kit.js';
+import { withEnvironment } from '../../testing/processes.js';
 
 const FAKE = fileURLToPath(new URL('../../testing/fixtures/fake-codex.mjs', import.meta.url));
 
@@ -96,6 +100,36 @@ test('a request that we do not know is answered with an error and shown as decli
 test('a start that is garbled is a protocol failure', async () => {
   kit = await codexKit({ program: FAKE, env: { FAKE_CODEX: 'a garbled start' } });
   await expect(kit.open()).rejects.toMatchObject({ failure: { kind: 'protocol' } });
+});
+
+test('a start that is never answered is a failure within a bound, and nothing of it is left', async () => {
+  kit = await codexKit({ program: FAKE, requestMs: 100, env: { FAKE_CODEX: 'a silent start' } });
+  const message = 'Codex was ended, for it did not answer initialize within 0.1 s.';
+  await expect(kit.open()).rejects.toMatchObject({ failure: { kind: 'crashed', message } });
+  expect(withEnvironment('VERBATIM_SIDECAR', kit.sidecar)).toEqual([]);
+});
+
+test('a turn whose start is never answered is failed only once nothing can begin it any more', async () => {
+  kit = await codexKit({ program: FAKE, requestMs: 500, env: { FAKE_CODEX: 'an unanswered turn' } });
+  const { end } = await kit.run(await kit.open(), 'go');
+  const message = 'Codex was ended, for it did not answer turn/start within 0.5 s.';
+  expect(end.ending).toMatchObject({ kind: 'failed', failure: { kind: 'crashed', message } });
+  expect(withEnvironment('VERBATIM_SIDECAR', kit.sidecar)).toEqual([]);
+});
+
+test('a program that could not be started, for an update was writing it, is started the next time', async () => {
+  const program = join(mkdtempSync(join(tmpdir(), 'vb-codex-')), 'codex');
+  copyFileSync(process.execPath, program);
+  const writing = openSync(program, 'r+');
+  kit = await codexKit({ program, env: { FAKE_CODEX: '' } });
+  await expect(kit.open()).rejects.toMatchObject({
+    failure: { kind: 'crashed', message: expect.stringContaining('ETXTBSY') },
+  });
+  closeSync(writing);
+  rmSync(program);
+  symlinkSync(FAKE, program);
+  expect(await kit.open()).toMatchObject({ id: 'thread-1' });
+  rmSync(dirname(program), { recursive: true });
 });
 
 test('a program that is not there is not_installed, says where it was looked for and how to install it', async () => {

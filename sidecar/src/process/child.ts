@@ -35,9 +35,17 @@ export class Child {
   #exit: ChildExit | null = null;
 
   private constructor(
-    private readonly process: ChildProcessWithoutNullStreams,
+    /** An error where it could not even be tried. */
+    private readonly process: ChildProcessWithoutNullStreams | Error,
     private readonly options: ChildOptions,
   ) {
+    if (process instanceof Error) {
+      this.identity = null;
+      this.tree = null;
+      this.#exit = { code: null, signal: null, fault: process };
+      this.exited = Promise.resolve(this.#exit);
+      return;
+    }
     // Right after the spawn the pid is our child's, alive or a zombie: nobody else can have it yet.
     const entry = process.pid === undefined ? null : entryOf(process.pid);
     this.identity = entry ? { pid: entry.pid, startTime: entry.startTime } : null;
@@ -79,20 +87,26 @@ export class Child {
 
   /** Starts it. A program that cannot be started shows in `exited`, as `fault`. */
   static start(options: ChildOptions): Child {
-    const process = spawn(options.program, [...options.args], {
-      cwd: options.cwd,
-      env: { ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
-      detached: globalThis.process.platform !== 'win32',
-      windowsHide: true,
-    });
-    return new Child(process, options);
+    try {
+      const process = spawn(options.program, [...options.args], {
+        cwd: options.cwd,
+        env: { ...options.env },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
+        detached: globalThis.process.platform !== 'win32',
+        windowsHide: true,
+      });
+      return new Child(process, options);
+    } catch (error) {
+      // Node reports a few errors by an event, and throws the others: ETXTBSY while an update writes it, E2BIG.
+      return new Child(error as Error, options);
+    }
   }
 
   /** Writes one line, which nobody reads when the child has ended: `exited` says so. */
   write(line: string): void {
-    if (!this.#exit && this.process.stdin.writable) this.process.stdin.write(`${line}\n`);
+    if (this.#exit || this.process instanceof Error) return;
+    if (this.process.stdin.writable) this.process.stdin.write(`${line}\n`);
   }
 
   /**
@@ -100,9 +114,10 @@ export class Child {
    * what `strays` names, verify. Resolves to the survivors, as `pid command`.
    */
   async end(strays: () => readonly ProcessIdentity[] = () => [], grace: Grace = GRACE): Promise<string[]> {
+    if (this.process instanceof Error) return [];
     this.tree?.sample();
     this.process.stdin.end();
-    if (!this.identity) return await this.#endBlindly(grace);
+    if (!this.identity) return await this.#endBlindly(this.process, grace);
     const left = await untilGone([this.identity], grace.askMs);
     this.tree?.sample();
     if (left.length > 0) {
@@ -123,8 +138,8 @@ export class Child {
   }
 
   /** Where there is no table of processes (Windows): the child, and by `taskkill /T` what still hangs below it. */
-  async #endBlindly(grace: Grace): Promise<string[]> {
-    const { pid } = this.process;
+  async #endBlindly(process: ChildProcessWithoutNullStreams, grace: Grace): Promise<string[]> {
+    const { pid } = process;
     if (pid === undefined) return [];
     const isOver = async (ms: number) => {
       const timeout = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), ms).unref());
@@ -135,7 +150,7 @@ export class Child {
       // A taskkill that cannot be started leaves the SIGKILL below, and whoever outlives that is reported.
       spawn('taskkill', ['/pid', String(pid), '/T', '/F']).on('error', () => {});
     }
-    this.process.kill('SIGKILL');
+    process.kill('SIGKILL');
     return (await isOver(grace.killMs)) ? [] : [`${pid} ${this.options.program}`];
   }
 }

@@ -21,6 +21,8 @@ export type CodexOptions = {
   readonly version: string;
   /** The program to run instead of `codex` on PATH. */
   readonly program?: string;
+  /** How long Codex may take to answer, in milliseconds; a test gives its own. */
+  readonly requestMs?: number;
 };
 
 /** Makes the harness; nothing is started before the first `open`. */
@@ -104,6 +106,7 @@ class Codex implements Harness, Servers {
       env: this.#env,
       cwd: this.#env.HOME || homedir(),
       clientVersion: this.options.version,
+      requestMs: this.options.requestMs,
     });
     this.#servers.add(server);
     return server;

@@ -26,6 +26,11 @@ import { type Answered, answerTo } from './permissions.js';
 const REQUEST_MS = 30_000;
 /** Opening a thread starts its MCP servers. */
 export const OPEN_MS = 60_000;
+/**
+ * What an answer that came late would still have set going, with nobody left to hear of it: a server that owes one of
+ * these is ended, so that a message which was said to have failed is never worked on afterwards.
+ */
+const OWED: ReadonlySet<string> = new Set(['initialize', 'turn/start', 'turn/steer']);
 /** How often the tree is recorded while a command runs, in milliseconds. */
 const SAMPLE_MS = 500;
 
@@ -62,6 +67,8 @@ export type ServerOptions = {
   /** A folder that stays: each thread has a working folder of its own. */
   readonly cwd: string;
   readonly clientVersion: string;
+  /** How long a request that does no model work may take, in milliseconds; a test gives its own. */
+  readonly requestMs?: number;
 };
 
 export class CodexServer {
@@ -71,6 +78,7 @@ export class CodexServer {
   /** The newest reset times that Codex reported, of the account. */
   rateLimits: RateLimits | null = null;
 
+  readonly #requestMs: number;
   readonly #child: Child;
   readonly #pending = new Map<RequestId, (settled: Settled) => void>();
   readonly #listeners = new Map<string, ThreadListener>();
@@ -85,6 +93,7 @@ export class CodexServer {
   #sampler: NodeJS.Timeout | null = null;
 
   private constructor(private readonly options: ServerOptions) {
+    this.#requestMs = options.requestMs ?? REQUEST_MS;
     this.#child = Child.start({
       program: options.program,
       args: ['app-server', ...OVERRIDES.flatMap((override) => ['-c', override])],
@@ -126,24 +135,25 @@ export class CodexServer {
   }
 
   /** Asks; resolves to how it went, and rejects never. */
-  request(method: string, params: unknown, timeoutMs: number = REQUEST_MS): Promise<Settled> {
+  request(method: string, params: unknown, timeoutMs: number = this.#requestMs): Promise<Settled> {
     return new Promise((resolve) => this.send(method, params, resolve, timeoutMs));
   }
 
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
-  send(method: string, params: unknown, settle: (settled: Settled) => void, timeoutMs: number = REQUEST_MS): void {
+  send(method: string, params: unknown, settle: (settled: Settled) => void, timeoutMs: number = this.#requestMs): void {
     if (this.gone) {
       settle({ kind: 'gone', failure: this.gone });
       return;
     }
     const id = this.#nextId++;
     const timer = setTimeout(() => {
+      const what = `did not answer ${method} within ${timeoutMs / 1000} s.${this.#tail()}`;
+      if (OWED.has(method)) {
+        this.#giveUp(serverEnded(`Codex was ended, for it ${what}`));
+        return;
+      }
       this.#pending.delete(id);
-      const seconds = Math.round(timeoutMs / 1000);
-      settle({
-        kind: 'gone',
-        failure: failure('protocol', `Codex did not answer ${method} within ${seconds} s.${this.#tail()}`),
-      });
+      settle({ kind: 'gone', failure: failure('protocol', `Codex ${what}`) });
     }, timeoutMs);
     this.#pending.set(id, (settled) => {
       clearTimeout(timer);
@@ -269,10 +279,15 @@ export class CodexServer {
     return root;
   }
 
-  /** It sent `what`, and cannot be relied on any more: every turn fails, and it is ended. */
+  /** It sent `what`, and cannot be relied on any more. */
   #distrust(what: string): void {
+    this.#giveUp(unreadable(what));
+  }
+
+  /** Every turn on it fails with `reason`, and it is ended. */
+  #giveUp(reason: Failure): void {
     if (this.#fault) return;
-    this.#fault = unreadable(what);
+    this.#fault = reason;
     this.#fail(
       this.#fault,
       this.#child.end(() => this.#strays([...this.#jobs])),
@@ -287,13 +302,16 @@ export class CodexServer {
     this.#fail(this.#gone, this.#swept);
   }
 
+  /** Nobody hears of it before it is gone with all that it had started: until then its threads are held. */
   #fail(reason: Failure, survivors: Promise<readonly string[]>): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const settle of pending) settle({ kind: 'gone', failure: reason });
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     for (const listener of listeners) listener.ended(reason, survivors);
+    void survivors.then(() => {
+      for (const settle of pending) settle({ kind: 'gone', failure: reason });
+    });
   }
 
   #endedText(exit: ChildExit): string {
