@@ -13,6 +13,7 @@ const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHR
 /** Values shorter than this are too common to mask: `1`, `true`, `fake`. */
 const SHORTEST_VALUE = 8;
 
+// Each looks only so far ahead from any place: a model's text of dots and dashes must not hold the sidecar for seconds.
 const SHAPES: readonly RegExp[] = [
   /\bsk-[A-Za-z0-9_-]{8,}/g,
   /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})/g,
@@ -22,14 +23,14 @@ const SHAPES: readonly RegExp[] = [
   /\bAIza[A-Za-z0-9_-]{30,}/g,
   /\bnpm_[A-Za-z0-9]{30,}/g,
   /\bhf_[A-Za-z0-9]{20,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+  /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 
 /** `Bearer abc…` and `https://user:password@host`: the words around the secret stay. */
 const FRAMED: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)(\s+)[A-Za-z0-9+/._~=-]{8,}/gi, `$1$2${MASK}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`],
+  [/(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`],
 ];
 
 /**

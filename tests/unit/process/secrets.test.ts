@@ -29,6 +29,16 @@ test.each([
   expect(mask(text, NO_ENV)).toBe(text);
 });
 
+test.each(['a.b-', 'eyJabcdefgh-', 'eyJabcdefgh.', 'bearer ', 'a://b:', '-----BEGIN A PRIVATE KEY-----', 'x-eyJ_'])(
+  'a long text of %j is masked at once',
+  (part) => {
+    const began = performance.now();
+    mask(part.repeat(200_000 / part.length), NO_ENV);
+    // Quadratic it would take fifteen seconds.
+    expect(performance.now() - began).toBeLessThan(2_000);
+  },
+);
+
 test('values of variables whose names say that they are secret are masked, the longest first', () => {
   const env = {
     MY_API_KEY: 'swordfish-1',
