@@ -18,7 +18,7 @@ export function jobState(job: JobView, ended: TurnEnded): string {
     ['status', statusWord(ended)],
     ['turns', String(ended.turn)],
     ['duration', `${ended.durationMs} ms`],
-    ['files changed', filesChanged(ended.filesChanged)],
+    ['files changed', filesChanged(ended)],
   ];
   if (outcome.kind === 'completed') {
     lines.push(
@@ -46,9 +46,10 @@ function statusWord(ended: TurnEnded): string {
   }
 }
 
-function filesChanged(paths: readonly string[]): string {
+function filesChanged({ filesChanged: paths, moreFiles = 0 }: TurnEnded): string {
   if (paths.length === 0) return 'none';
+  const count = paths.length + moreFiles;
   const named = paths.slice(0, FILES_NAMED).map((path) => foreign(path, 200));
-  const rest = paths.length - named.length;
-  return `${paths.length} (${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''})`;
+  const rest = count - named.length;
+  return `${count} (${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''})`;
 }

@@ -19,7 +19,8 @@ export type PlanStep = { readonly step: string; readonly status: 'pending' | 'in
 /** A tool-like action of the harness. `started` and `completed` of one action share `item`. */
 export type Action =
   | { readonly tool: 'command'; readonly command: string; readonly cwd: string }
-  | { readonly tool: 'edit'; readonly changes: readonly FileChange[] }
+  /** `moreFiles` counts the changes that are left out. */
+  | { readonly tool: 'edit'; readonly changes: readonly FileChange[]; readonly moreFiles?: number }
   /** Anything else: an MCP tool, a web search, a sub-agent, an image viewed. */
   | { readonly tool: 'other'; readonly name: string; readonly input: string };
 
@@ -65,6 +66,8 @@ export type EventBody =
       readonly model: string;
       readonly durationMs: number;
       readonly filesChanged: readonly string[];
+      /** How many more files the turn changed than are named. */
+      readonly moreFiles?: number;
       /** Processes of the turn that were still alive after the kill ladder, as `pid command`. */
       readonly survivors: readonly string[];
     };

@@ -91,14 +91,14 @@ function actionCall(action: Action, at: { job: string; seq: number }): ToolCall 
     case 'command':
       return { tool: 'command', input: { command: action.command, cwd: action.cwd, ...at } };
     case 'edit':
-      return { tool: 'edit', input: { ...shownChanges(action.changes), ...at } };
+      return { tool: 'edit', input: { ...shownChanges(action.changes, action.moreFiles), ...at } };
     case 'other':
       return { tool: 'tool', input: { name: action.name, input: action.input, ...at } };
   }
 }
 
 /** The changes of an edit within a step's bounds: every file by its name, the diffs as far as they fit. */
-function shownChanges(all: readonly FileChange[]): { changes: FileChange[]; moreFiles?: number } {
+function shownChanges(all: readonly FileChange[], leftOut = 0): { changes: FileChange[]; moreFiles?: number } {
   let left = STEP_TEXT_LIMIT;
   const changes = all.slice(0, STEP_FILES).map((change) => {
     const diff = change.diff.length <= left ? change.diff : left < 2 ? '' : cut(change.diff, left);
@@ -107,5 +107,6 @@ function shownChanges(all: readonly FileChange[]): { changes: FileChange[]; more
     const omitted = change.omitted + change.diff.length - (diff === change.diff ? diff : diff.slice(0, -1)).length;
     return { ...change, diff, omitted };
   });
-  return all.length > STEP_FILES ? { changes, moreFiles: all.length - STEP_FILES } : { changes };
+  const moreFiles = all.length - changes.length + leftOut;
+  return moreFiles > 0 ? { changes, moreFiles } : { changes };
 }
