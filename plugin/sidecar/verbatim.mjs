@@ -194,7 +194,7 @@ function childEnvironment({ parent, keys, sidecar }) {
     Object.entries(KEYS_OF).filter(([owner]) => !keys.includes(owner)).flatMap(([, names]) => names)
   );
   const kept = Object.entries(parent).filter(
-    (entry) => entry[1] !== void 0 && !foreign2.has(entry[0]) && !NEVER_INHERITED.some((name) => name.test(entry[0]))
+    (entry) => entry[1] !== void 0 && !foreign2.has(entry[0]) && !NEVER_INHERITED.some((name2) => name2.test(entry[0]))
   );
   return {
     ...Object.fromEntries(kept),
@@ -237,8 +237,8 @@ function serverEnded(message2) {
 function turnFailure(error, known) {
   if (!error) return failure("unknown", "The turn failed and Codex gave no error.");
   const message2 = messageOf2(error);
-  const { name, httpStatus } = infoOf(error);
-  const kind = kindOf(name, httpStatus, error.message);
+  const { name: name2, httpStatus } = infoOf(error);
+  const kind = kindOf(name2, httpStatus, error.message);
   return failure(kind, message2, hintFor(kind, known));
 }
 function httpStatusOf(error) {
@@ -250,12 +250,12 @@ function infoOf(error) {
   if (typeof info === "string") return { name: info, httpStatus: null };
   const [entry] = Object.entries(info);
   if (!entry) return { name: null, httpStatus: null };
-  const [name, body] = entry;
+  const [name2, body] = entry;
   const status = typeof body === "object" && body !== null ? body.httpStatusCode : null;
-  return { name, httpStatus: typeof status === "number" ? status : null };
+  return { name: name2, httpStatus: typeof status === "number" ? status : null };
 }
-function kindOf(name, httpStatus, message2) {
-  switch (name) {
+function kindOf(name2, httpStatus, message2) {
+  switch (name2) {
     case "contextWindowExceeded":
       return "context_window";
     case "usageLimitExceeded":
@@ -657,7 +657,7 @@ function newError(Definition) {
   return new Definition();
 }
 // @__NO_SIDE_EFFECTS__
-function $constructor(name, initializer2, proto, params) {
+function $constructor(name2, initializer2, proto, params) {
   const zodProto = {};
   function Internals(def) {
     this.def = def;
@@ -675,10 +675,10 @@ function $constructor(name, initializer2, proto, params) {
       } finally {
         _zodDesc.value = void 0;
       }
-    } else if (inst._zod.traits.has(name)) {
+    } else if (inst._zod.traits.has(name2)) {
       return;
     }
-    inst._zod.traits.add(name);
+    inst._zod.traits.add(name2);
     initializer2(inst, def);
     if (initialized2) {
       const own2 = Object.getPrototypeOf(inst);
@@ -704,7 +704,7 @@ function $constructor(name, initializer2, proto, params) {
   const Parent = params?.Parent ?? Object;
   class Definition extends Parent {
   }
-  Object.defineProperty(Definition, "name", { value: name });
+  Object.defineProperty(Definition, "name", { value: name2 });
   function _(def) {
     const inst = params?.Parent ? newError(Definition) : this;
     init(inst, def);
@@ -725,10 +725,10 @@ function $constructor(name, initializer2, proto, params) {
     value: (inst) => {
       if (params?.Parent && inst instanceof params.Parent)
         return true;
-      return inst?._zod?.traits?.has(name);
+      return inst?._zod?.traits?.has(name2);
     }
   });
-  Object.defineProperty(_, "name", { value: name });
+  Object.defineProperty(_, "name", { value: name2 });
   return _;
 }
 var $ZodAsyncError = class extends Error {
@@ -2091,11 +2091,11 @@ import { dirname as dirname2, join as join4 } from "node:path";
 // sidecar/src/process/resolve.ts
 import { accessSync, constants as constants2, statSync as statSync2 } from "node:fs";
 import { delimiter, isAbsolute, join as join3, resolve } from "node:path";
-function resolveProgram(name, options) {
+function resolveProgram(name2, options) {
   const { env, platform = process.platform, cwd = process.cwd() } = options;
   const isWindows = platform === "win32";
-  const names = [...new Set(isWindows ? withExtensions(name, env) : [name])];
-  if (isAbsolute(name) || name.includes("/") || isWindows && name.includes("\\")) {
+  const names = [...new Set(isWindows ? withExtensions(name2, env) : [name2])];
+  if (isAbsolute(name2) || name2.includes("/") || isWindows && name2.includes("\\")) {
     const found = names.map((candidate) => resolve(cwd, candidate)).find((path) => isProgram(path, isWindows));
     return found ? { kind: "found", path: found } : { kind: "missing", lookedFor: names.join(", ") };
   }
@@ -2110,14 +2110,14 @@ function resolveProgram(name, options) {
   const where = folders.length === 0 ? "PATH, which is empty" : `${folders.length} folders of PATH (${folders.join(", ")})`;
   return { kind: "missing", lookedFor: `${names.join(", ")} in ${where}` };
 }
-function withExtensions(name, env) {
+function withExtensions(name2, env) {
   const extensions = (variable(env, "PATHEXT", true) ?? ".COM;.EXE;.BAT;.CMD").split(";").filter(Boolean);
-  const hasExtension = extensions.some((extension) => name.toLowerCase().endsWith(extension.toLowerCase()));
-  return hasExtension ? [name] : extensions.map((extension) => name + extension.toLowerCase());
+  const hasExtension = extensions.some((extension) => name2.toLowerCase().endsWith(extension.toLowerCase()));
+  return hasExtension ? [name2] : extensions.map((extension) => name2 + extension.toLowerCase());
 }
-function variable(env, name, isWindows) {
-  if (!isWindows) return env[name];
-  return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
+function variable(env, name2, isWindows) {
+  if (!isWindows) return env[name2];
+  return Object.entries(env).find(([key]) => key.toUpperCase() === name2)?.[1];
 }
 function isProgram(path, isWindows) {
   try {
@@ -2132,8 +2132,8 @@ function isProgram(path, isWindows) {
 // sidecar/src/harness/codex/program.ts
 var PROGRAM_VARIABLE = "VERBATIM_CODEX";
 function findCodex(env, program) {
-  const name = program || env[PROGRAM_VARIABLE] || "codex";
-  const resolution = resolveProgram(name, { env });
+  const name2 = program || env[PROGRAM_VARIABLE] || "codex";
+  const resolution = resolveProgram(name2, { env });
   if (resolution.kind === "missing") return resolution;
   return { kind: "found", path: nativeOf(resolution.path) ?? resolution.path };
 }
@@ -2174,7 +2174,7 @@ import { readdirSync as readdirSync3, readFileSync as readFileSync2 } from "node
 var IS_LINUX = process.platform === "linux";
 function processTable() {
   if (IS_LINUX) {
-    return readdirSync3("/proc").filter((name) => /^\d+$/.test(name)).map((name) => entryOf(Number(name))).filter((entry) => entry !== null);
+    return readdirSync3("/proc").filter((name2) => /^\d+$/.test(name2)).map((name2) => entryOf(Number(name2))).filter((entry) => entry !== null);
   }
   if (process.platform === "win32") return [];
   return psTable();
@@ -2220,9 +2220,9 @@ function describe2(identity) {
   }
   return `${identity.pid} ${command.slice(0, 200)}`;
 }
-function carrying(name, values, since) {
+function carrying(name2, values, since) {
   if (!IS_LINUX || values.length === 0) return [];
-  const wanted = new Set(values.map((value) => `${name}=${value}`));
+  const wanted = new Set(values.map((value) => `${name2}=${value}`));
   return processTable().filter((entry) => {
     if (entry.isZombie || entry.pid === process.pid) return false;
     if (since && BigInt(entry.startTime) < BigInt(since.startTime)) return false;
@@ -2249,22 +2249,22 @@ function psTable(pid) {
 }
 function parsePs(text2) {
   const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/gm;
-  return [...text2.matchAll(line)].map(([, pid, parent, state = "", startTime = "", name = ""]) => ({
+  return [...text2.matchAll(line)].map(([, pid, parent, state = "", startTime = "", name2 = ""]) => ({
     pid: Number(pid),
     parent: Number(parent),
     startTime,
     isZombie: state.startsWith("Z"),
-    name
+    name: name2
   }));
 }
 
 // sidecar/src/process/ladder.ts
 var GRACE = { askMs: 1e3, termMs: 1e3, killMs: 2e3 };
 var POLL_MS = 10;
-function signal(identity, name) {
+function signal(identity, name2) {
   if (!isAlive(identity)) return false;
   try {
-    process.kill(identity.pid, name);
+    process.kill(identity.pid, name2);
     return true;
   } catch {
     return false;
@@ -2356,12 +2356,12 @@ var SHAPES = [
   /\bAIza[A-Za-z0-9_-]{30,}/g,
   /\bnpm_[A-Za-z0-9]{30,}/g,
   /\bhf_[A-Za-z0-9]{20,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+  /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
 ];
 var FRAMED = [
   [/\b(bearer|basic)(\s+)[A-Za-z0-9+/._~=-]{8,}/gi, `$1$2${MASK}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`]
+  [/(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`]
 ];
 function mask(text2, env = process.env) {
   let masked = text2;
@@ -2371,7 +2371,7 @@ function mask(text2, env = process.env) {
   return masked;
 }
 function secretValues(env) {
-  return Object.entries(env).filter(([name, value]) => value !== void 0 && value.length >= SHORTEST_VALUE && SECRET_NAME.test(name)).map(([, value]) => value).filter((value) => !value.startsWith("/")).sort((a, b) => b.length - a.length);
+  return Object.entries(env).filter(([name2, value]) => value !== void 0 && value.length >= SHORTEST_VALUE && SECRET_NAME.test(name2)).map(([, value]) => value).filter((value) => !value.startsWith("/")).sort((a, b) => b.length - a.length);
 }
 
 // sidecar/src/process/tail.ts
@@ -2445,6 +2445,13 @@ var Child = class _Child {
   constructor(process2, options) {
     this.process = process2;
     this.options = options;
+    if (process2 instanceof Error) {
+      this.identity = null;
+      this.tree = null;
+      this.#exit = { code: null, signal: null, fault: process2 };
+      this.exited = Promise.resolve(this.#exit);
+      return;
+    }
     const entry = process2.pid === void 0 ? null : entryOf(process2.pid);
     this.identity = entry ? { pid: entry.pid, startTime: entry.startTime } : null;
     this.tree = this.identity ? new ProcessTree(this.identity) : null;
@@ -2468,8 +2475,8 @@ var Child = class _Child {
         resolve3(this.#exit);
       };
       process2.once("error", (error) => settle({ code: null, signal: null, fault: error }));
-      process2.once("exit", (code, name) => {
-        const done = () => settle({ code, signal: name, fault });
+      process2.once("exit", (code, name2) => {
+        const done = () => settle({ code, signal: name2, fault });
         const timer = setTimeout(done, 250);
         process2.once("close", () => {
           clearTimeout(timer);
@@ -2488,19 +2495,24 @@ var Child = class _Child {
   #exit = null;
   /** Starts it. A program that cannot be started shows in `exited`, as `fault`. */
   static start(options) {
-    const process2 = spawn(options.program, [...options.args], {
-      cwd: options.cwd,
-      env: { ...options.env },
-      stdio: ["pipe", "pipe", "pipe"],
-      // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
-      detached: globalThis.process.platform !== "win32",
-      windowsHide: true
-    });
-    return new _Child(process2, options);
+    try {
+      const process2 = spawn(options.program, [...options.args], {
+        cwd: options.cwd,
+        env: { ...options.env },
+        stdio: ["pipe", "pipe", "pipe"],
+        // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
+        detached: globalThis.process.platform !== "win32",
+        windowsHide: true
+      });
+      return new _Child(process2, options);
+    } catch (error) {
+      return new _Child(error, options);
+    }
   }
   /** Writes one line, which nobody reads when the child has ended: `exited` says so. */
   write(line) {
-    if (!this.#exit && this.process.stdin.writable) this.process.stdin.write(`${line}
+    if (this.#exit || this.process instanceof Error) return;
+    if (this.process.stdin.writable) this.process.stdin.write(`${line}
 `);
   }
   /**
@@ -2508,9 +2520,10 @@ var Child = class _Child {
    * what `strays` names, verify. Resolves to the survivors, as `pid command`.
    */
   async end(strays = () => [], grace = GRACE) {
+    if (this.process instanceof Error) return [];
     this.tree?.sample();
     this.process.stdin.end();
-    if (!this.identity) return await this.#endBlindly(grace);
+    if (!this.identity) return await this.#endBlindly(this.process, grace);
     const left = await untilGone([this.identity], grace.askMs);
     this.tree?.sample();
     if (left.length > 0) {
@@ -2529,8 +2542,8 @@ var Child = class _Child {
     }, grace);
   }
   /** Where there is no table of processes (Windows): the child, and by `taskkill /T` what still hangs below it. */
-  async #endBlindly(grace) {
-    const { pid } = this.process;
+  async #endBlindly(process2, grace) {
+    const { pid } = process2;
     if (pid === void 0) return [];
     const isOver = async (ms) => {
       const timeout = new Promise((resolve3) => setTimeout(() => resolve3("late"), ms).unref());
@@ -2541,7 +2554,7 @@ var Child = class _Child {
       spawn("taskkill", ["/pid", String(pid), "/T", "/F"]).on("error", () => {
       });
     }
-    this.process.kill("SIGKILL");
+    process2.kill("SIGKILL");
     return await isOver(grace.killMs) ? [] : [`${pid} ${this.options.program}`];
   }
 };
@@ -2587,40 +2600,39 @@ function shellWord(word) {
 }
 
 // sidecar/src/harness/codex/worktree.ts
-import { readFileSync as readFileSync3, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
-import { dirname as dirname3, isAbsolute as isAbsolute2, join as join5, resolve as resolve2 } from "node:path";
+import { lstatSync as lstatSync2, readFileSync as readFileSync3, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
+import { basename as basename2, dirname as dirname3, join as join5, resolve as resolve2 } from "node:path";
 function worktreeRoots(cwd) {
   const pointer = gitPointer(cwd);
   if (pointer === null) return [];
   try {
-    const gitFolder = realpathSync2(pointer);
-    const common = readFileSync3(join5(gitFolder, "commondir"), "utf8").trim();
-    const commonFolder = realpathSync2(isAbsolute2(common) ? common : resolve2(gitFolder, common));
-    return [gitFolder, join5(commonFolder, "objects"), join5(commonFolder, "refs"), join5(commonFolder, "logs")].filter(
-      isFolder
-    );
+    const gitFolder = realpathSync2(pointer.gitFolder);
+    const worktrees = dirname3(gitFolder);
+    if (basename2(worktrees) !== "worktrees" || !isKnownAs(gitFolder, pointer.file)) return [];
+    const common = dirname3(worktrees);
+    return [gitFolder, ...["objects", "refs", "logs"].map((name2) => join5(common, name2))].filter(isRealFolder);
   } catch {
     return [];
   }
 }
+function isKnownAs(gitFolder, file) {
+  const named = readFileSync3(join5(gitFolder, "gitdir"), "utf8").trim();
+  return realpathSync2(resolve2(gitFolder, named)) === realpathSync2(file);
+}
 function gitPointer(cwd) {
   for (let folder = cwd; ; folder = dirname3(folder)) {
-    const candidate = join5(folder, ".git");
+    const file = join5(folder, ".git");
     try {
-      if (!statSync3(candidate).isFile()) return null;
-      const named = /^gitdir: (.+)$/m.exec(readFileSync3(candidate, "utf8"))?.[1]?.trim();
-      return named === void 0 ? null : resolve2(folder, named);
+      if (!statSync3(file).isFile()) return null;
+      const named = /^gitdir: (.+)$/m.exec(readFileSync3(file, "utf8"))?.[1]?.trim();
+      return named === void 0 ? null : { file, gitFolder: resolve2(folder, named) };
     } catch {
       if (dirname3(folder) === folder) return null;
     }
   }
 }
-function isFolder(path) {
-  try {
-    return statSync3(path).isDirectory();
-  } catch {
-    return false;
-  }
+function isRealFolder(path) {
+  return lstatSync2(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 // sidecar/src/harness/codex/permissions.ts
@@ -2766,6 +2778,7 @@ function isRecord(value) {
 // sidecar/src/harness/codex/server.ts
 var REQUEST_MS = 3e4;
 var OPEN_MS = 6e4;
+var OWED = /* @__PURE__ */ new Set(["initialize", "turn/start", "turn/steer"]);
 var SAMPLE_MS = 500;
 var OVERRIDES = [
   "features.unbounded_connection_retries=false",
@@ -2774,6 +2787,7 @@ var OVERRIDES = [
 var CodexServer = class _CodexServer {
   constructor(options) {
     this.options = options;
+    this.#requestMs = options.requestMs ?? REQUEST_MS;
     this.#child = Child.start({
       program: options.program,
       args: ["app-server", ...OVERRIDES.flatMap((override) => ["-c", override])],
@@ -2789,6 +2803,7 @@ var CodexServer = class _CodexServer {
   version = "unknown";
   /** The newest reset times that Codex reported, of the account. */
   rateLimits = null;
+  #requestMs;
   #child;
   #pending = /* @__PURE__ */ new Map();
   #listeners = /* @__PURE__ */ new Map();
@@ -2830,23 +2845,24 @@ var CodexServer = class _CodexServer {
     return this.#gone ?? this.#fault;
   }
   /** Asks; resolves to how it went, and rejects never. */
-  request(method, params, timeoutMs = REQUEST_MS) {
+  request(method, params, timeoutMs = this.#requestMs) {
     return new Promise((resolve3) => this.send(method, params, resolve3, timeoutMs));
   }
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
-  send(method, params, settle, timeoutMs = REQUEST_MS) {
+  send(method, params, settle, timeoutMs = this.#requestMs) {
     if (this.gone) {
       settle({ kind: "gone", failure: this.gone });
       return;
     }
     const id = this.#nextId++;
     const timer = setTimeout(() => {
+      const what = `did not answer ${method} within ${timeoutMs / 1e3} s.${this.#tail()}`;
+      if (OWED.has(method)) {
+        this.#giveUp(serverEnded(`Codex was ended, for it ${what}`));
+        return;
+      }
       this.#pending.delete(id);
-      const seconds2 = Math.round(timeoutMs / 1e3);
-      settle({
-        kind: "gone",
-        failure: failure("protocol", `Codex did not answer ${method} within ${seconds2} s.${this.#tail()}`)
-      });
+      settle({ kind: "gone", failure: failure("protocol", `Codex ${what}`) });
     }, timeoutMs);
     this.#pending.set(id, (settled) => {
       clearTimeout(timer);
@@ -2955,10 +2971,14 @@ var CodexServer = class _CodexServer {
     for (let parent = this.#parents.get(root); parent !== void 0; parent = this.#parents.get(root)) root = parent;
     return root;
   }
-  /** It sent `what`, and cannot be relied on any more: every turn fails, and it is ended. */
+  /** It sent `what`, and cannot be relied on any more. */
   #distrust(what) {
+    this.#giveUp(unreadable(what));
+  }
+  /** Every turn on it fails with `reason`, and it is ended. */
+  #giveUp(reason) {
     if (this.#fault) return;
-    this.#fault = unreadable(what);
+    this.#fault = reason;
     this.#fail(
       this.#fault,
       this.#child.end(() => this.#strays([...this.#jobs]))
@@ -2971,13 +2991,16 @@ var CodexServer = class _CodexServer {
     this.#swept = this.#child.sweep(() => this.#strays([...this.#jobs]), GRACE);
     this.#fail(this.#gone, this.#swept);
   }
+  /** Nobody hears of it before it is gone with all that it had started: until then its threads are held. */
   #fail(reason, survivors) {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const settle of pending) settle({ kind: "gone", failure: reason });
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     for (const listener of listeners) listener.ended(reason, survivors);
+    void survivors.then(() => {
+      for (const settle of pending) settle({ kind: "gone", failure: reason });
+    });
   }
   #endedText(exit) {
     if (exit.fault) return `Codex (${this.options.program}) failed (${exit.fault.message}).`;
@@ -3000,8 +3023,8 @@ import { join as join6 } from "node:path";
 function rulesWarning(home) {
   const folder = join6(home, "rules");
   try {
-    const files = readdirSync4(folder).filter((name) => name.endsWith(".rules"));
-    const allowing = files.filter((name) => allows(readFileSync4(join6(folder, name), "utf8")));
+    const files = readdirSync4(folder).filter((name2) => name2.endsWith(".rules"));
+    const allowing = files.filter((name2) => allows(readFileSync4(join6(folder, name2), "utf8")));
     if (allowing.length === 0) return null;
     return `Commands that ${folder} allows run outside Codex's sandbox: ${allowing.join(", ")}.`;
   } catch {
@@ -3750,7 +3773,7 @@ var CodexThread = class _CodexThread {
       sandbox: "read-only",
       // Each sets one variable and keeps those that the user's own `set` names (measured).
       config: Object.fromEntries(
-        Object.entries(variables).map(([name, value]) => [`shell_environment_policy.set.${name}`, value])
+        Object.entries(variables).map(([name2, value]) => [`shell_environment_policy.set.${name2}`, value])
       ),
       ...request.model === null ? {} : { model: request.model }
     };
@@ -3830,12 +3853,12 @@ function resultOf(settled, server, request) {
   }
 }
 function checkFolder(cwd) {
-  let isFolder3 = false;
+  let isFolder2 = false;
   try {
-    isFolder3 = statSync4(cwd).isDirectory();
+    isFolder2 = statSync4(cwd).isDirectory();
   } catch {
   }
-  if (!isFolder3) throw new HarnessError(failure("invalid_request", `The working folder ${cwd} does not exist.`));
+  if (!isFolder2) throw new HarnessError(failure("invalid_request", `The working folder ${cwd} does not exist.`));
 }
 function checkInput(input) {
   const texts = input.messages.map((message2) => message2.text);
@@ -3935,7 +3958,8 @@ var Codex = class {
       program,
       env: this.#env,
       cwd: this.#env.HOME || homedir(),
-      clientVersion: this.options.version
+      clientVersion: this.options.version,
+      requestMs: this.options.requestMs
     });
     this.#servers.add(server);
     return server;
@@ -3982,9 +4006,9 @@ var Harnesses = class {
   context;
   makers;
   #made = /* @__PURE__ */ new Map();
-  of(name) {
-    const made = this.#made.get(name) ?? this.makers[name](this.context);
-    this.#made.set(name, made);
+  of(name2) {
+    const made = this.#made.get(name2) ?? this.makers[name2](this.context);
+    this.#made.set(name2, made);
     return made;
   }
   /** Ends every harness that was made. Resolves to the processes that would not end. */
@@ -4123,6 +4147,8 @@ function recordOf(folder, turn, bytes) {
 
 // sidecar/src/job/bounded-event.ts
 var EVENT_LIMIT = 2e5;
+var LIST_LIMIT = 500;
+var NAME_LIMIT = 400;
 function boundedEvent(body) {
   switch (body.kind) {
     case "message":
@@ -4138,18 +4164,17 @@ function boundedEvent(body) {
         reason: bounded(body.reason, EVENT_LIMIT / 2)
       };
     case "plan": {
-      const share = Math.floor(EVENT_LIMIT / 2 / Math.max(1, body.steps.length));
-      return {
-        ...body,
-        explanation: bounded(body.explanation, EVENT_LIMIT / 2),
-        steps: body.steps.map((one) => ({ ...one, step: bounded(one.step, share) }))
-      };
+      const { kept, share, omitted } = boundedList(body.steps, EVENT_LIMIT / 2);
+      const steps = kept.map((one) => ({ ...one, step: bounded(one.step, share) }));
+      if (omitted > 0) steps.push({ step: leftOut(omitted, "steps"), status: "pending" });
+      return { ...body, explanation: bounded(body.explanation, EVENT_LIMIT / 2), steps };
     }
     case "action_started":
-      return { ...body, action: boundedAction(body.action) };
+      return { ...body, item: name(body.item), action: boundedAction(body.action) };
     case "action_completed":
       return {
         ...body,
+        item: name(body.item),
         action: boundedAction(body.action),
         result: { ...body.result, output: bounded(body.result.output, EVENT_LIMIT) }
       };
@@ -4163,25 +4188,47 @@ function boundedEvent(body) {
 function boundedAction(action) {
   switch (action.tool) {
     case "command":
-      return { ...action, command: bounded(action.command, EVENT_LIMIT) };
+      return { ...action, command: bounded(action.command, EVENT_LIMIT), cwd: name(action.cwd) };
     case "edit": {
-      const share = Math.floor(EVENT_LIMIT / Math.max(1, action.changes.length));
-      return { ...action, changes: action.changes.map((change) => boundedChange(change, share)) };
+      const { kept, share, omitted } = boundedList(action.changes, EVENT_LIMIT);
+      const changes = kept.map((change) => boundedChange(change, share));
+      return { ...action, changes, ...omitted > 0 ? { moreFiles: omitted } : {} };
     }
     case "other":
-      return { ...action, name: bounded(action.name, 1e3), input: bounded(action.input, EVENT_LIMIT) };
+      return { ...action, name: name(action.name), input: bounded(action.input, EVENT_LIMIT) };
   }
 }
 function boundedChange(change, limit) {
   const { text: text2, omitted } = capped(change.diff, limit, 0);
-  return { ...change, diff: text2, omitted: change.omitted + omitted };
+  return { ...change, path: name(change.path), diff: text2, omitted: change.omitted + omitted };
 }
 function boundedEnd(body) {
-  const filesChanged = body.filesChanged.slice(0, 1e3);
-  if (body.outcome.kind !== "failed") return { filesChanged };
-  const share = Math.floor(EVENT_LIMIT / Math.max(1, body.outcome.partial.length));
-  const partial2 = body.outcome.partial.map((text2) => bounded(text2, share));
-  return { filesChanged, outcome: { ...body.outcome, partial: partial2 } };
+  const files = boundedList(body.filesChanged, EVENT_LIMIT);
+  const ended = {
+    model: name(body.model),
+    filesChanged: files.kept.map(name),
+    ...files.omitted > 0 ? { moreFiles: files.omitted } : {},
+    survivors: boundedList(body.survivors, EVENT_LIMIT).kept.map(name)
+  };
+  if (body.outcome.kind !== "failed") return ended;
+  const { failure: failure3 } = body.outcome;
+  const { kept, share, omitted } = boundedList(body.outcome.partial, EVENT_LIMIT);
+  const partial2 = [
+    ...omitted > 0 ? [leftOut(omitted, "messages")] : [],
+    ...body.outcome.partial.slice(-kept.length).map((text2) => bounded(text2, share))
+  ];
+  const message2 = bounded(failure3.message, EVENT_LIMIT / 4);
+  return { ...ended, outcome: { ...body.outcome, failure: { ...failure3, message: message2 }, partial: partial2 } };
+}
+function boundedList(all, limit) {
+  const kept = all.slice(0, LIST_LIMIT);
+  return { kept, share: Math.floor(limit / Math.max(1, kept.length)), omitted: all.length - kept.length };
+}
+function leftOut(count, what) {
+  return `[… ${count.toLocaleString("en-US")} ${what} left out …]`;
+}
+function name(text2) {
+  return bounded(text2, NAME_LIMIT);
 }
 function bounded(text2, limit) {
   return capped(text2, limit, 0).text;
@@ -4374,15 +4421,15 @@ function objectOf(value, field) {
   return value;
 }
 function onlyFields(fields, known, parent = "") {
-  for (const name of Object.keys(fields)) {
-    if (!known.includes(name)) {
-      throw new ShapeError(`${parent}${name.slice(0, 60)}`, `is not a field here; known: ${known.join(", ")}`);
+  for (const name2 of Object.keys(fields)) {
+    if (!known.includes(name2)) {
+      throw new ShapeError(`${parent}${name2.slice(0, 60)}`, `is not a field here; known: ${known.join(", ")}`);
     }
   }
 }
-function textOf2(fields, name, rule, parent = "") {
-  const value = fields[name];
-  const field = `${parent}${name}`;
+function textOf2(fields, name2, rule, parent = "") {
+  const value = fields[name2];
+  const field = `${parent}${name2}`;
   if (value === void 0) throw new ShapeError(field, "is missing");
   if (typeof value !== "string") throw new ShapeError(field, `must be a string, it is ${wordFor(value)}`);
   if (value.length === 0) throw new ShapeError(field, "must not be empty");
@@ -4394,20 +4441,20 @@ function textOf2(fields, name, rule, parent = "") {
   }
   return value;
 }
-function optionalTextOf(fields, name, rule, parent = "") {
-  return fields[name] === void 0 ? void 0 : textOf2(fields, name, rule, parent);
+function optionalTextOf(fields, name2, rule, parent = "") {
+  return fields[name2] === void 0 ? void 0 : textOf2(fields, name2, rule, parent);
 }
-function choiceOf(fields, name, choices, parent = "") {
-  const value = textOf2(fields, name, { max: 200 }, parent);
+function choiceOf(fields, name2, choices, parent = "") {
+  const value = textOf2(fields, name2, { max: 200 }, parent);
   const found = choices.find((choice) => choice === value);
   if (found === void 0) {
-    throw new ShapeError(`${parent}${name}`, `must be one of ${choices.join(", ")}; it is ${JSON.stringify(value)}`);
+    throw new ShapeError(`${parent}${name2}`, `must be one of ${choices.join(", ")}; it is ${JSON.stringify(value)}`);
   }
   return found;
 }
-function countOf(fields, name, min, max, parent = "") {
-  const value = fields[name];
-  const field = `${parent}${name}`;
+function countOf(fields, name2, min, max, parent = "") {
+  const value = fields[name2];
+  const field = `${parent}${name2}`;
   if (value === void 0) throw new ShapeError(field, "is missing");
   if (typeof value !== "number" || !Number.isSafeInteger(value)) {
     throw new ShapeError(field, `must be a whole number, it is ${wordFor(value)}`);
@@ -4573,8 +4620,8 @@ function listOf(value, field, read3) {
   if (!Array.isArray(value)) throw new ShapeError(field, "must be a list");
   return value.map((item, index) => read3(item, `${field}[${index}]`));
 }
-function nullableTextOf(fields, name) {
-  return fields[name] === null ? null : textOf2(fields, name, WORD);
+function nullableTextOf(fields, name2) {
+  return fields[name2] === null ? null : textOf2(fields, name2, WORD);
 }
 function possiblyEmpty(value, field) {
   if (typeof value !== "string") throw new ShapeError(field, "must be a string");
@@ -4583,10 +4630,10 @@ function possiblyEmpty(value, field) {
 
 // sidecar/src/job/state-folder.ts
 import { homedir as homedir2 } from "node:os";
-import { isAbsolute as isAbsolute3, join as join11 } from "node:path";
+import { isAbsolute as isAbsolute2, join as join11 } from "node:path";
 function stateFolder(env) {
   const base2 = env.XDG_STATE_HOME;
-  return join11(base2 !== void 0 && isAbsolute3(base2) ? base2 : join11(homedir2(), ".local", "state"), "verbatim");
+  return join11(base2 !== void 0 && isAbsolute2(base2) ? base2 : join11(homedir2(), ".local", "state"), "verbatim");
 }
 function jobsFolder(state) {
   return join11(state, "jobs");
@@ -4646,7 +4693,7 @@ var Journal = class _Journal {
     const folder = jobFolder(place.state, id);
     if (!isThere(folder)) return null;
     for (const path of [jobsFolder(place.state), folder]) checkPrivateFolder(path);
-    for (const name of ["prompts", "answers"]) ensurePrivateFolder(join12(folder, name));
+    for (const name2 of ["prompts", "answers"]) ensurePrivateFolder(join12(folder, name2));
     if (!isThere(join12(folder, "state.json"))) return null;
     takeJob(folder, id, place.self);
     try {
@@ -5093,7 +5140,7 @@ var Job = class {
   }
   async #ensureThread() {
     const { record: record2 } = this.#journal;
-    if (!await isFolder2(record2.cwd)) throw new HarnessError(goneFolder(record2.cwd));
+    if (!await isFolder(record2.cwd)) throw new HarnessError(goneFolder(record2.cwd));
     if (this.#thread !== null) return;
     this.#opening ??= this.#harness.open({ job: record2.id, thread: record2.thread, cwd: record2.cwd, model: record2.requestedModel }).finally(() => {
       this.#opening = null;
@@ -5334,7 +5381,7 @@ function goneFolder(cwd) {
     hint: "Make it again, or spawn the agent in another folder."
   };
 }
-async function isFolder2(path) {
+async function isFolder(path) {
   try {
     return (await stat(path)).isDirectory();
   } catch {
@@ -5464,8 +5511,8 @@ function recordSidecar(state, self, isActive, log) {
 }
 async function reap(state, log) {
   const reaped = [];
-  for (const name of namesIn(sidecarsFolder(state)).filter((each) => /^\d+-\w+\.json$/.test(each))) {
-    const path = join13(sidecarsFolder(state), name);
+  for (const name2 of namesIn(sidecarsFolder(state)).filter((each) => /^\d+-\w+\.json$/.test(each))) {
+    const path = join13(sidecarsFolder(state), name2);
     const file = readFile(path, log);
     if (file === null || file.world !== world() || isAlive(file.sidecar)) continue;
     const sidecar = sidecarId(file.sidecar);
@@ -5512,12 +5559,12 @@ function world() {
 }
 
 // sidecar/src/job/retention.ts
-import { lstatSync as lstatSync3, rmSync as rmSync4 } from "node:fs";
+import { lstatSync as lstatSync4, rmSync as rmSync4 } from "node:fs";
 import { join as join15 } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 // sidecar/src/job/catalog.ts
-import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync2, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync3, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
 import { join as join14 } from "node:path";
 function listJobs(state) {
   const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
@@ -5609,13 +5656,13 @@ function lastEventIn(bytes, isWhole) {
 function bytesBelow(path) {
   let stat2;
   try {
-    stat2 = lstatSync2(path);
+    stat2 = lstatSync3(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return 0;
     throw error;
   }
   if (!stat2.isDirectory()) return stat2.size;
-  return readdirSync5(path).reduce((sum, name) => sum + bytesBelow(join14(path, name)), 0);
+  return readdirSync5(path).reduce((sum, name2) => sum + bytesBelow(join14(path, name2)), 0);
 }
 function changedAt(entry) {
   return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
@@ -5664,9 +5711,9 @@ async function applyRetention(state, self, retention, now) {
   return removals;
 }
 function removeOldLogs(state, before) {
-  for (const name of namesIn(logsFolder(state)).filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
-    const path = join15(logsFolder(state), name);
-    const stat2 = lstatSync3(path, { throwIfNoEntry: false });
+  for (const name2 of namesIn(logsFolder(state)).filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
+    const path = join15(logsFolder(state), name2);
+    const stat2 = lstatSync4(path, { throwIfNoEntry: false });
     if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync4(path, { force: true });
   }
 }
@@ -5715,7 +5762,7 @@ function plain(details) {
 // sidecar/src/server/address.ts
 import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync5 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute as isAbsolute4, join as join16 } from "node:path";
+import { isAbsolute as isAbsolute3, join as join16 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const folder = platform === "win32" ? null : socketFolder(env);
@@ -5737,7 +5784,7 @@ async function listen(server, env, platform = process.platform) {
 }
 function socketFolder(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
-    if (base2 === void 0 || !isAbsolute4(base2)) continue;
+    if (base2 === void 0 || !isAbsolute3(base2)) continue;
     if (Buffer.byteLength(join16(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
       const folder = mkdtempSync(join16(base2, "verbatim-"));
@@ -5846,14 +5893,14 @@ async function readBody(request) {
 }
 
 // sidecar/src/server/bodies.ts
-import { isAbsolute as isAbsolute5 } from "node:path";
+import { isAbsolute as isAbsolute4 } from "node:path";
 var ID = { max: 512 };
 var LONGEST_STALL_MS = 7 * 24 * 36e5;
 function createJobOf(value) {
   const body = objectOf(value, "the body");
   onlyFields(body, ["harness", "agent", "session", "cwd", "mode", "message", "model", "effort", "options"]);
   const cwd = textOf2(body, "cwd", { max: 4096, pattern: /^[^\0]*$/, patternRule: "must not hold a NUL character" });
-  if (!isAbsolute5(cwd)) throw new ShapeError("cwd", `must be an absolute path, it is ${JSON.stringify(cwd)}`);
+  if (!isAbsolute4(cwd)) throw new ShapeError("cwd", `must be an absolute path, it is ${JSON.stringify(cwd)}`);
   return {
     harness: choiceOf(body, "harness", HARNESS_NAMES),
     agent: textOf2(body, "agent", ID),
@@ -5890,11 +5937,11 @@ function warmHarnessOf(value) {
   onlyFields(body, ["harness"]);
   return { harness: choiceOf(body, "harness", HARNESS_NAMES) };
 }
-function queryCount(query, name, max, fallback) {
-  const text2 = query.get(name);
+function queryCount(query, name2, max, fallback) {
+  const text2 = query.get(name2);
   if (text2 === null) return fallback;
   if (!/^\d{1,15}$/.test(text2) || Number(text2) > max) {
-    throw new ShapeError(name, `must be a whole number from 0 to ${max}, it is ${JSON.stringify(text2.slice(0, 60))}`);
+    throw new ShapeError(name2, `must be a whole number from 0 to ${max}, it is ${JSON.stringify(text2.slice(0, 60))}`);
   }
   return Number(text2);
 }
@@ -6088,7 +6135,7 @@ async function answer2(ports, request, response, signal2) {
       ports.log("error", `${request.method} ${pathOf(request)} failed`, { error });
       refusal = new Refusal("internal", `Verbatim's sidecar failed: ${messageOf(error)}; its log says where`);
     }
-    for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
+    for (const [name2, value] of Object.entries(refusal.headers)) response.setHeader(name2, value);
     if (hasUnreadBody(request)) {
       response.setHeader("connection", "close");
       await write(response, refusal.status, refusal.body, () => drained(request));
@@ -6165,10 +6212,10 @@ function openLifeline(leaseMs, now, end) {
     Math.min(PARENT_POLL_MS, leaseMs)
   );
   let isAdopted = false;
-  const onSignal = (name) => {
-    if (!(isAdopted && name === "SIGTERM")) end(name);
+  const onSignal = (name2) => {
+    if (!(isAdopted && name2 === "SIGTERM")) end(name2);
   };
-  for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, onSignal);
+  for (const name2 of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name2, onSignal);
   return {
     renew() {
       renewedAt = now();
@@ -6207,7 +6254,7 @@ async function serve(options = {}) {
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar }, options.makers);
-  const harnessOf = (name) => harnesses.of(name);
+  const harnessOf = (name2) => harnesses.of(name2);
   const jobs2 = new Jobs({ place: { state, self, mask: hide2, now: Date.now }, harnessOf, log });
   const token = mintToken();
   const server = createApi({
@@ -6315,7 +6362,7 @@ function ago(ms) {
 function read2(command, args, types, positionals = []) {
   const hint = `see \`verbatim ${command} --help\``;
   const options = Object.fromEntries(
-    Object.entries(types).map(([name, type]) => [name, { type }])
+    Object.entries(types).map(([name2, type]) => [name2, { type }])
   );
   const { tokens: tokens2 } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   const values = {};
@@ -6514,7 +6561,7 @@ async function doctor(args, terminal) {
   const harnesses = new Harnesses({ env: process.env, sidecar: sidecarId(ownIdentity()) });
   const [claude, ...found] = await Promise.all([
     claudeCode(),
-    ...HARNESS_NAMES.map(async (name) => findingOf(name, harnesses))
+    ...HARNESS_NAMES.map(async (name2) => findingOf(name2, harnesses))
   ]);
   await harnesses.close();
   const isUsable = found.some((finding) => finding.state === "ready");
@@ -6546,11 +6593,11 @@ function summary(isUsable, hasClaude) {
   return `${what}: do what is said above, then run \`verbatim doctor\` again.
 `;
 }
-async function findingOf(name, harnesses) {
-  const base2 = { name, title: TITLE[name], tested: TESTED[name] };
+async function findingOf(name2, harnesses) {
+  const base2 = { name: name2, title: TITLE[name2], tested: TESTED[name2] };
   let detection;
   try {
-    detection = await harnesses.of(name).detect();
+    detection = await harnesses.of(name2).detect();
   } catch (error) {
     const advice2 = [`Looking for it failed: ${messageOf(error)}`];
     return { ...base2, state: "broken", version: null, program: null, advice: advice2 };
@@ -6560,10 +6607,10 @@ async function findingOf(name, harnesses) {
     return { ...base2, state: "missing", version: null, program: null, advice: advice2 };
   }
   const { version: version2, program, signedIn } = detection;
-  const advice = [...drift(TITLE[name], version2, TESTED[name])];
-  if (signedIn === "no") advice.push(`You are not signed in. ${SIGN_IN[name]}`);
+  const advice = [...drift(TITLE[name2], version2, TESTED[name2])];
+  if (signedIn === "no") advice.push(`You are not signed in. ${SIGN_IN[name2]}`);
   if (signedIn === "unknown")
-    advice.push(`It does not say whether you are signed in. If a turn fails: ${SIGN_IN[name]}`);
+    advice.push(`It does not say whether you are signed in. If a turn fails: ${SIGN_IN[name2]}`);
   return { ...base2, state: signedIn === "no" ? "signed_out" : "ready", version: version2, program, advice };
 }
 async function claudeCode() {
@@ -6667,8 +6714,8 @@ The sidecar that the plugin starts; it is of no use in a terminal. It prints one
 its API listens, and ends when its parent does.
 `
 };
-function isCommand(name) {
-  return Object.hasOwn(COMMAND_HELP, name);
+function isCommand(name2) {
+  return Object.hasOwn(COMMAND_HELP, name2);
 }
 
 // sidecar/src/cli/purge.ts
@@ -6747,38 +6794,38 @@ async function run(args, terminal) {
   }
 }
 async function dispatch(args, terminal) {
-  const [name, ...rest] = args;
-  if (name === void 0) {
+  const [name2, ...rest] = args;
+  if (name2 === void 0) {
     terminal.complain(HELP.trimEnd());
     return 2;
   }
-  if (name === "--version" || name === "-V") {
+  if (name2 === "--version" || name2 === "-V") {
     await terminal.print(`${VERSION}
 `);
     return 0;
   }
-  if (name === "--help" || name === "-h" || name === "help") {
+  if (name2 === "--help" || name2 === "-h" || name2 === "help") {
     const [topic] = rest;
     if (topic !== void 0 && !isCommand(topic)) throw unknown2(topic);
     await terminal.print(topic === void 0 ? HELP : COMMAND_HELP[topic]);
     return 0;
   }
-  if (!isCommand(name)) throw unknown2(name);
+  if (!isCommand(name2)) throw unknown2(name2);
   if (rest.includes("--help") || rest.includes("-h")) {
-    await terminal.print(COMMAND_HELP[name]);
+    await terminal.print(COMMAND_HELP[name2]);
     return 0;
   }
-  return await perform(name, rest, terminal);
+  return await perform(name2, rest, terminal);
 }
-function unknown2(name) {
-  const what = name.startsWith("-") ? "option" : "command";
+function unknown2(name2) {
+  const what = name2.startsWith("-") ? "option" : "command";
   return new CommandError(
-    `verbatim: there is no ${what} ${JSON.stringify(oneLine(name, 60))}; see \`verbatim --help\``,
+    `verbatim: there is no ${what} ${JSON.stringify(oneLine(name2, 60))}; see \`verbatim --help\``,
     2
   );
 }
-async function perform(name, args, terminal) {
-  switch (name) {
+async function perform(name2, args, terminal) {
+  switch (name2) {
     case "doctor":
       return await doctor(args, terminal);
     case "jobs":
@@ -6791,7 +6838,7 @@ async function perform(name, args, terminal) {
       read2("serve", args, {});
       return await serve();
     default:
-      return name;
+      return name2;
   }
 }
 
