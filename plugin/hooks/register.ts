@@ -127,7 +127,10 @@ export const register: Register = (on, given) => {
   });
 
   on('turn.step', async function* ($, e, next) {
-    if (e.agentId === undefined || !(await runner.isOurs(hostOf($), e.agentId))) return yield* next(e);
+    if (e.agentId === undefined || !(await runner.isOurs(hostOf($), e.agentId))) {
+      runner.passedOn(e.agentId);
+      return yield* next(e);
+    }
     const { agentId } = e;
     next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
     return yield* runner.step(hostOf($), { turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN });

@@ -68,6 +68,15 @@ describe("Claude never answers in an agent's name", () => {
     expect(made.modelSteps).toBe(2);
   });
 
+  test('a step that went to the model before the agent was known as ours is counted in its job state', async ($, on) => {
+    const made = world(on, { turns: [{ answer: 'a' }] });
+    await begin($);
+    const early = $.turn.step({ turnId: 't', index: 0, model: 'claude', messageCount: 1, agentId: AGENT } as never);
+    for (let next = await early.next(); !next.done; ) next = await early.next();
+    await run($, made);
+    expect(JSON.stringify(made.steps)).toContain('claude requests: 1');
+  });
+
   test('a compaction of our agent asks no model', async ($, on) => {
     const made = world(on, { turns: [{ answer: 'a' }] });
     let asked = 0;

@@ -7,8 +7,12 @@ export type TurnEnded = Extract<JobEvent, { kind: 'turn_ended' }>;
 /** Files named one by one in the block; past that a count. */
 const FILES_NAMED = 20;
 
-/** The `<job-state>` block of a turn that ended: `key: value` lines, every value one escaped line. */
-export function jobState(job: JobView, ended: TurnEnded): string {
+/**
+ * The `<job-state>` block of a turn that ended: `key: value` lines, every value one escaped line.
+ *
+ * @param claudeRequests Steps of the agent's own loop that went to a Claude model.
+ */
+export function jobState(job: JobView, ended: TurnEnded, claudeRequests: number): string {
   const { outcome } = ended;
   const lines: [string, string][] = [
     ['job', job.id],
@@ -28,7 +32,7 @@ export function jobState(job: JobView, ended: TurnEnded): string {
     );
   }
   if (ended.survivors.length > 0) lines.push(['still running', ended.survivors.map((one) => foreign(one)).join(', ')]);
-  lines.push(['claude requests', '0']);
+  lines.push(['claude requests', String(claudeRequests)]);
   return ['<job-state>', ...lines.map(([key, value]) => `${key}: ${value}`), '</job-state>'].join('\n');
 }
 

@@ -13,24 +13,33 @@ export type ToolResult = {
   readonly isCutShort: boolean;
 };
 
-/** @param mail Settles when the agent's step is to end early. */
+/** What is known of the agent that calls. */
+export type Caller = {
+  /** Settles when the agent's step is to end early. */
+  readonly mail: Promise<'mail'>;
+  /** Steps of its loop that went to a Claude model. */
+  readonly claudeRequests: number;
+};
+
 export async function toolResult(
   host: Host,
   tool: ToolName,
   input: Readonly<Record<string, unknown>>,
-  mail: Promise<'mail'>,
+  caller: Caller,
 ): Promise<ToolResult> {
   const { job, seq } = input;
   if (tool === 'plan' || tool === 'progress') return whole(actions.NOTED);
   if (typeof job !== 'string' || typeof seq !== 'number') return whole(actions.ACTION_UNKNOWN);
-  return tool === 'job' ? whole(await stateResult(host, job, seq)) : actionResult(host, job, seq, mail);
+  return tool === 'job'
+    ? whole(await stateResult(host, job, seq, caller.claudeRequests))
+    : actionResult(host, job, seq, caller.mail);
 }
 
-async function stateResult(host: Host, job: string, seq: number): Promise<string> {
+async function stateResult(host: Host, job: string, seq: number, claudeRequests: number): Promise<string> {
   const page = await eventsAfter(host, job, seq - 1, 0);
   if (page.kind === 'failed') return actions.ACTION_UNKNOWN;
   const ended = page.body.events.find((event) => event.seq === seq);
-  return ended?.kind === 'turn_ended' ? jobState(page.body.job, ended) : actions.ACTION_UNKNOWN;
+  return ended?.kind === 'turn_ended' ? jobState(page.body.job, ended, claudeRequests) : actions.ACTION_UNKNOWN;
 }
 
 /** Waits for the end of the action that event `seq` began: no watchdog runs while a tool does. */

@@ -12,6 +12,8 @@ export class Roster {
   readonly #agents = new Map<string, Agent>();
   /** Agents known not to be ours, so that their steps are passed on at once. */
   readonly #others = new Set<string>();
+  /** Steps that went to the model, by agent. */
+  readonly #passed = new Map<string, number>();
   readonly #facts = new Map<string, SpawnFacts>();
   readonly #framed = new Map<string, SpawnFacts>();
   readonly #turns = new Map<string, { readonly turnId: string; readonly text: string }>();
@@ -31,6 +33,14 @@ export class Roster {
   setOther(id: string): void {
     this.#others.add(id);
     this.#turns.delete(id);
+  }
+
+  notePassed(id: string): void {
+    this.#passed.set(id, this.passedSteps(id) + 1);
+  }
+
+  passedSteps(id: string): number {
+    return this.#passed.get(id) ?? 0;
   }
 
   /** The agent with this id, made where there is none. */

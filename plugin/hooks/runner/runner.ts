@@ -149,6 +149,11 @@ export class Runner {
     return false;
   }
 
+  /** A step of an agent that is not known as ours went to the model: counted, should it turn out to be one. */
+  passedOn(agentId: string | undefined): void {
+    if (agentId !== undefined) this.#roster.notePassed(agentId);
+  }
+
   /** The same from memory alone, for a hook that must not wait. */
   isKnown(agentId: string | undefined): boolean {
     return this.#roster.get(agentId) !== undefined;
@@ -186,7 +191,11 @@ export class Runner {
     agentId: string | undefined,
   ): Promise<string> {
     const agent = this.#roster.get(agentId);
-    const result = await toolResult(host, tool, input, (agent?.mail ?? signal()).raised);
+    const caller = {
+      mail: (agent?.mail ?? signal()).raised,
+      claudeRequests: agentId === undefined ? 0 : this.#roster.passedSteps(agentId),
+    };
+    const result = await toolResult(host, tool, input, caller);
     if (result.isCutShort && agent?.run !== undefined) agent.run.reopen = Number(input.seq);
     return result.text;
   }
