@@ -70,7 +70,7 @@ export function warmHarnessOf(value: unknown): WarmHarness {
 export function queryCount(query: URLSearchParams, name: string, max: number, fallback: number): number {
   const text = query.get(name);
   if (text === null) return fallback;
-  if (!/^\d{1,15}$/.test(text) || Number(text) > max) {
+  if (!/^\d{1,16}$/.test(text) || Number(text) > max) {
     throw new ShapeError(name, `must be a whole number from 0 to ${max}, it is ${JSON.stringify(text.slice(0, 60))}`);
   }
   return Number(text);

@@ -189,6 +189,10 @@ describe('a request is refused', () => {
 
   it('with a query that is not of the form', async () => {
     const { id } = await makeJob('say x');
+    // What the mod asks for to hear where a job stands.
+    const end = `/v1/jobs/${id}/events?after=${Number.MAX_SAFE_INTEGER}`;
+    expect(await sidecar.request('GET', end)).toMatchObject({ status: 200, body: { events: [] } });
+    expect((await refused('GET', `/v1/jobs/${id}/events?after=9007199254740992`))[0]).toBe(400);
     expect((await refused('GET', `/v1/jobs/${id}/events?after=-1`))[2]).toBe(
       'after must be a whole number from 0 to 9007199254740991, it is "-1"',
     );
