@@ -34,9 +34,9 @@ export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean
 
 /** Waits until none of them runs, at most `ms`; resolves to those that still do. */
 export async function untilGone(processes: readonly ProcessIdentity[], ms: number): Promise<ProcessIdentity[]> {
-  const end = Date.now() + ms;
+  const end = performance.now() + ms;
   let living = processes.filter(isAlive);
-  while (living.length > 0 && Date.now() < end) {
+  while (living.length > 0 && performance.now() < end) {
     await sleep(POLL_MS);
     living = living.filter(isAlive);
   }
@@ -48,11 +48,11 @@ export async function untilGone(processes: readonly ProcessIdentity[], ms: numbe
  * next look. Resolves to the survivors, as `pid command`.
  */
 export async function killAll(find: () => readonly ProcessIdentity[], grace: Grace = GRACE): Promise<string[]> {
-  const end = Date.now() + grace.killMs;
+  const end = performance.now() + grace.killMs;
   let living = find().filter(isAlive);
-  while (living.length > 0 && Date.now() < end) {
+  while (living.length > 0 && performance.now() < end) {
     for (const identity of living) signal(identity, 'SIGKILL');
-    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - Date.now())));
+    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - performance.now())));
     living = find().filter(isAlive);
   }
   return living.map(describe);
