@@ -1,5 +1,5 @@
 /** `verbatim answer`: the exact bytes of an answer. */
-import { readAnswerBytes, readWholeAnswer } from '../job/answers.js';
+import { answeredTurns, readAnswerBytes, readWholeAnswer } from '../job/answers.js';
 import { type CatalogJob, lookAt } from '../job/catalog.js';
 import { isJobId } from '../job/job-id.js';
 import { stateFolder } from '../job/state-folder.js';
@@ -48,9 +48,8 @@ function turnOf(text: string, job: CatalogJob): number {
 }
 
 function newestAnswered(job: CatalogJob): number {
-  for (let turn = job.record.turns; turn > 0; turn--) {
-    if (readAnswerBytes(job.folder, turn) !== null) return turn;
-  }
+  const newest = answeredTurns(job.folder).find((turn) => turn <= job.record.turns);
+  if (newest !== undefined) return newest;
   throw new CommandError(noAnswer(job, job.record.turns));
 }
 

@@ -1,5 +1,6 @@
 /** What a command prints to, and how foreign text is shown there. */
 import { cut } from '../../../plugin/hooks/notes/foreign.js';
+import { codeOf } from '../errors.js';
 
 export type Terminal = {
   /** Writes to stdout; resolves once it is handed over whole, so that leaving cuts nothing off. */
@@ -11,13 +12,18 @@ export type Terminal = {
 export const TERMINAL: Terminal = {
   print: (what) =>
     new Promise((resolve, reject) => {
+      // A failed write is raised as an event too, which ends the process where nobody listens.
+      process.stdout.once('error', () => {});
       process.stdout.write(what, (error) => {
         // The reader went away (`| head`): there is nobody left to tell.
-        if (error == null || ('code' in error && error.code === 'EPIPE')) resolve();
-        else reject(error);
+        if (error == null || codeOf(error) === 'EPIPE') resolve();
+        else reject(new CommandError(`verbatim: the output could not be written: ${error.message}`));
       });
     }),
-  complain: (line) => void process.stderr.write(`${line}\n`),
+  complain: (line) => {
+    process.stderr.once('error', () => {});
+    process.stderr.write(`${line}\n`);
+  },
 };
 
 /** What went wrong with a command, for the person who typed it. */

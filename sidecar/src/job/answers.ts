@@ -3,13 +3,19 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ANSWER_PAGE, type AnswerPage } from '../../../plugin/hooks/protocol/api.js';
 import type { AnswerRecord } from '../../../plugin/hooks/protocol/outcome.js';
-import { readIfThere, writeAtomicLarge } from './private-files.js';
+import { namesIn, readIfThere, writeAtomicLarge } from './private-files.js';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** The file that holds the bytes of a turn's answer. */
 export function answerFile(folder: string, turn: number): string {
   return join(folder, 'answers', String(turn));
+}
+
+/** The turns that have an answer, the newest first. */
+export function answeredTurns(folder: string): number[] {
+  const turns = namesIn(join(folder, 'answers')).filter((name) => /^[1-9]\d{0,8}$/.test(name));
+  return turns.map(Number).sort((a, b) => b - a);
 }
 
 /** Stores `text` and answers what was stored. */

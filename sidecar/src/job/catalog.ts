@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import type { Outcome } from '../../../plugin/hooks/protocol/outcome.js';
 import { codeOf, messageOf } from '../errors.js';
+import { choiceOf, objectOf, textOf } from '../shape.js';
 import { isJobId } from './job-id.js';
 import { livingOwner } from './owner.js';
 import { checkPrivateFolder, isThere, namesIn, openPrivate, readPrivate } from './private-files.js';
@@ -141,13 +142,49 @@ function lastEventIn(bytes: Buffer, isWhole: boolean): JobEvent | null {
     const before = bytes.lastIndexOf(0x0a, end - 1);
     if (before === -1 && !isWhole) return null;
     try {
-      return JSON.parse(bytes.subarray(before + 1, end).toString('utf8')) as JobEvent;
+      return shownEventOf(JSON.parse(bytes.subarray(before + 1, end).toString('utf8')));
     } catch {
-      // A damaged line: the one before it is the newest that can be read.
+      // A damaged line, or a newer Verbatim's: the one before it is the newest that can be read.
       end = before;
     }
   }
   return null;
+}
+
+const KINDS: Readonly<Record<JobEvent['kind'], true>> = {
+  turn_started: true,
+  message: true,
+  reasoning: true,
+  plan: true,
+  action_started: true,
+  action_completed: true,
+  retry: true,
+  approval: true,
+  warning: true,
+  steered: true,
+  turn_ended: true,
+};
+const OUTCOMES: readonly Outcome['kind'][] = ['completed', 'empty', 'interrupted', 'failed'];
+const WORD = { max: Number.MAX_SAFE_INTEGER };
+
+/** `value` as an event, where what is shown of it is there. Throws a ShapeError where it is not. */
+function shownEventOf(value: unknown): JobEvent {
+  const fields = objectOf(value, 'the event');
+  const kind = choiceOf(fields, 'kind', Object.keys(KINDS));
+  if (kind === 'action_started' || kind === 'action_completed') {
+    const action = objectOf(fields.action, 'action');
+    textOf(action, 'tool', WORD);
+    if (action.tool === 'other') textOf(action, 'name', WORD);
+  }
+  if (kind === 'turn_ended') {
+    if (fields.tokens !== null) objectOf(fields.tokens, 'tokens');
+    const outcome = objectOf(fields.outcome, 'outcome');
+    if (choiceOf(outcome, 'kind', OUTCOMES) === 'failed') {
+      const failure = objectOf(outcome.failure, 'failure');
+      for (const name of ['kind', 'status', 'message']) textOf(failure, name, WORD);
+    }
+  }
+  return value as JobEvent;
 }
 
 function bytesBelow(path: string): number {

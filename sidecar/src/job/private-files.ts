@@ -34,6 +34,8 @@ export class UnsafePathError extends Error {
 
 // Absent on Windows, where links need a privilege of their own.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+// A pipe in a file's place must not hold us until somebody writes into it.
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
 /** Makes `path` if it is not there (its parents too) and checks that it is a folder of ours alone. */
 export function ensurePrivateFolder(path: string): void {
@@ -54,7 +56,7 @@ export function checkPrivateFolder(path: string): void {
 export function openPrivate(path: string, flags: number): number {
   let descriptor: number;
   try {
-    descriptor = openSync(path, flags | NO_FOLLOW, 0o600);
+    descriptor = openSync(path, flags | NO_FOLLOW | NO_WAIT, 0o600);
   } catch (error) {
     // Linux says ELOOP, FreeBSD EMLINK.
     if (codeOf(error) === 'ELOOP' || codeOf(error) === 'EMLINK') {

@@ -14,6 +14,9 @@ import { ACCESS_LEVELS, type AccessLevel } from './access.js';
 /** Rule of a field that holds a word or a path. */
 const WORD = { max: 4096 };
 
+/** The last moment that a date can name, in milliseconds since the epoch. */
+const LAST_DATE = 8.64e15;
+
 export const RECORD_VERSION = 1;
 
 /** One message to the job; its text stands in `prompts/<number>`, its number being its place in the list, from 1. */
@@ -73,8 +76,8 @@ export function recordOf(text: string, id: string): JobRecord {
     thread: nullableTextOf(fields, 'thread'),
     access: choiceOf(fields, 'access', ACCESS_LEVELS),
     turns: countOf(fields, 'turns', 0, Number.MAX_SAFE_INTEGER),
-    createdAt: countOf(fields, 'createdAt', 0, Number.MAX_SAFE_INTEGER),
-    updatedAt: countOf(fields, 'updatedAt', 0, Number.MAX_SAFE_INTEGER),
+    createdAt: countOf(fields, 'createdAt', 0, LAST_DATE),
+    updatedAt: countOf(fields, 'updatedAt', 0, LAST_DATE),
     messages: listOf(fields.messages, 'messages', messageOf),
     deliveries: listOf(fields.deliveries, 'deliveries', deliveryOf),
   };

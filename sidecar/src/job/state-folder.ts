@@ -1,11 +1,17 @@
 /** Where Verbatim keeps what outlives a process. */
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /** `${XDG_STATE_HOME:-~/.local/state}/verbatim`. A relative XDG_STATE_HOME is ignored, as its specification says. */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   const base = env.XDG_STATE_HOME;
-  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.local', 'state'), 'verbatim');
+  return join(base !== undefined && isAbsolute(base) ? base : join(home(), '.local', 'state'), 'verbatim');
+}
+
+/** The user's own folder, as the system knows it where HOME is empty or relative: never one below the working folder. */
+function home(): string {
+  const stated = homedir();
+  return isAbsolute(stated) ? stated : userInfo().homedir;
 }
 
 export function jobsFolder(state: string): string {

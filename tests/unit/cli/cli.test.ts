@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   mkdirSync,
@@ -11,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildBundle } from '../../../scripts/sidecar-bundle.js';
@@ -176,6 +177,16 @@ describe('verbatim jobs', () => {
       'id must be jbbbbbbbbbbbbbbbbbbbb',
     ],
   ];
+  if (process.platform !== 'win32') {
+    folders.push([
+      'one whose state is a pipe that nobody writes into',
+      (folder: string) => {
+        mkdirSync(folder);
+        execFileSync('mkfifo', [join(folder, 'state.json')]);
+      },
+      'state.json is not a file',
+    ]);
+  }
   if (process.getuid?.() === 0) {
     folders.push([
       "another user's",
@@ -197,6 +208,44 @@ describe('verbatim jobs', () => {
     expect(complaint).toContain(folder);
     expect(complaint).toContain(says);
     rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['null'],
+    ['7'],
+    ['{"seq":9,"turn":2,"kind":"hologram"}'],
+    ['{"seq":9,"turn":2,"kind":"turn_ended"}'],
+    ['{"seq":9,"turn":2,"kind":"turn_ended","tokens":null,"outcome":{"kind":"failed"}}'],
+    ['{"seq":9,"turn":2,"kind":"action_started"}'],
+  ])('passes over a newest event that says nothing readable: %s', async (line) => {
+    const job = await finishedJob('a', 'yes');
+    appendFileSync(join(lab.state, 'jobs', job.id, 'events.jsonl'), `${line}\n`);
+    expect(verbatim(['jobs'])).toMatchObject({ code: 0, complaint: '', text: expect.stringContaining('completed') });
+    expect(verbatim(['answer', job.id])).toMatchObject({ code: 0, text: 'yes' });
+  });
+
+  it('ends quietly where its reader has gone, and says why where the output cannot be written', async () => {
+    await finishedJob('a', 'yes');
+    const run = (script: string) =>
+      spawnSync('bash', ['-c', script], {
+        encoding: 'utf8',
+        env: { ...process.env, XDG_STATE_HOME: dirname(lab.state), VERBATIM: `${process.execPath} ${bundle}` },
+      });
+    expect(run('set -o pipefail; $VERBATIM jobs | true')).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    if (process.platform !== 'linux') return;
+    const full = run('$VERBATIM jobs > /dev/full');
+    expect(full).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^verbatim: the output could not be written: ENOSPC.*\n$/),
+    });
+  });
+
+  it('looks in the home folder that the system knows where HOME is empty, never below the working folder', () => {
+    const { stateFolder } = JSON.parse(verbatim(['doctor', '--json'], { HOME: '', XDG_STATE_HOME: '' }).text);
+    expect(stateFolder).toBe(join(userInfo().homedir, '.local', 'state', 'verbatim'));
   });
 
   it('prints foreign text as one line that cannot steer a terminal', async () => {
