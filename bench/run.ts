@@ -8,6 +8,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../sidecar/src/errors.js';
 import { agent, bash, calls, type MessagesRequest, type Step, says } from '../testing/fake-messages.js';
 import { comment, say, turn } from '../testing/fake-responses.js';
 import { sidecarFolders, startSidecar } from '../testing/sidecar.js';
@@ -18,24 +19,41 @@ import { type Figure, figure, interleaved, over, table, timed } from './figures.
 const FLOOR = join(import.meta.dirname, 'floor');
 const ANSWER = 'The answer, with its last newline.\n';
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '30' }, only: { type: 'string', default: 'warm,first,many,memory' } },
-});
-const rounds = Number(values.rounds);
-if (!Number.isInteger(rounds) || rounds < 1)
-  throw new Error(`--rounds takes a whole number from 1, not ${values.rounds}`);
-const parts = new Set(values.only.split(','));
+const PARTS = { warm, first, many, memory } as const;
+type Part = keyof typeof PARTS;
+
+const { rounds, parts } = asked();
 const figures: Figure[] = [];
 
-if (parts.has('warm')) await warm();
-if (parts.has('first')) await first();
-if (parts.has('many')) await many();
-if (parts.has('memory')) await memory();
+for (const part of parts) await PARTS[part]();
 
 const out = join(import.meta.dirname, 'out');
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'bench.json'), `${JSON.stringify({ node: process.version, rounds, figures }, null, 2)}\n`);
 process.stdout.write(`\n${table(figures)}\n\n(bench/out/bench.json holds the same)\n`);
+
+/** What the command line asks for; what it cannot ask for ends the program with a word about it. */
+function asked(): { rounds: number; parts: readonly Part[] } {
+  const usage = `usage: npm run bench -- [--rounds <n>] [--only <${Object.keys(PARTS).join(',')}>]`;
+  try {
+    const { values } = parseArgs({
+      options: {
+        rounds: { type: 'string', default: '30' },
+        only: { type: 'string', default: Object.keys(PARTS).join(',') },
+      },
+    });
+    const count = Number(values.rounds);
+    if (!Number.isInteger(count) || count < 1)
+      throw new Error(`--rounds takes a whole number from 1, not ${values.rounds}`);
+    const wanted = values.only.split(',');
+    const unknown = wanted.find((part) => !(part in PARTS));
+    if (unknown !== undefined) throw new Error(`there is no part ${unknown}`);
+    return { rounds: count, parts: wanted as Part[] };
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${usage}\n`);
+    process.exit(2);
+  }
+}
 
 /** One Agent call of a running session, from the call to the report, beside the same task done in other ways. */
 async function warm(): Promise<void> {
