@@ -48,6 +48,7 @@ var UnsafePathError = class extends Error {
   why;
 };
 var NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+var NO_WAIT = constants.O_NONBLOCK ?? 0;
 function ensurePrivateFolder(path) {
   mkdirSync(path, { recursive: true, mode: 448 });
   checkPrivateFolder(path);
@@ -62,7 +63,7 @@ function checkPrivateFolder(path) {
 function openPrivate(path, flags) {
   let descriptor;
   try {
-    descriptor = openSync(path, flags | NO_FOLLOW, 384);
+    descriptor = openSync(path, flags | NO_FOLLOW | NO_WAIT, 384);
   } catch (error) {
     if (codeOf(error) === "ELOOP" || codeOf(error) === "EMLINK") {
       throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
@@ -381,7 +382,7 @@ function rpcKind(error) {
   return "unknown";
 }
 
-// ../../work/main/node_modules/zod/v4/core/util.js
+// ../../../work/main/node_modules/zod/v4/core/util.js
 function jsonStringifyReplacer(_, value) {
   if (typeof value === "bigint")
     return value.toString();
@@ -632,7 +633,7 @@ function installLazyProp(inst, key, make, enumerable) {
   });
 }
 
-// ../../work/main/node_modules/zod/v4/core/core.js
+// ../../../work/main/node_modules/zod/v4/core/core.js
 var _a;
 var _zodDesc = { value: void 0, enumerable: false };
 var _E = "captureStackTrace" in Error ? Error : null;
@@ -744,7 +745,7 @@ function config(newConfig) {
   return globalConfig;
 }
 
-// ../../work/main/node_modules/zod/v4/core/errors.js
+// ../../../work/main/node_modules/zod/v4/core/errors.js
 function _getMessage() {
   const internals = this._zod;
   internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
@@ -789,7 +790,7 @@ var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
   Parent: Error
 });
 
-// ../../work/main/node_modules/zod/v4/core/parse.js
+// ../../../work/main/node_modules/zod/v4/core/parse.js
 var _parse = (_Err) => {
   const fn = (schema, value, _ctx, _params) => {
     const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
@@ -860,19 +861,19 @@ var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
 };
 var safeParseAsync = /* @__PURE__ */ _safeParseAsync($ZodRealError);
 
-// ../../work/main/node_modules/zod/v4/core/regexes.js
+// ../../../work/main/node_modules/zod/v4/core/regexes.js
 var anyString = /^[\s\S]{0,}$/;
 var number = /^-?\d+(?:\.\d+)?$/;
 var boolean = /^(?:true|false)$/i;
 
-// ../../work/main/node_modules/zod/v4/core/versions.js
+// ../../../work/main/node_modules/zod/v4/core/versions.js
 var version = {
   major: 4,
   minor: 6,
   patch: 7
 };
 
-// ../../work/main/node_modules/zod/v4/core/schemas.js
+// ../../../work/main/node_modules/zod/v4/core/schemas.js
 var $ZodType = /* @__PURE__ */ $constructor("$ZodType", (inst, def) => {
   var _a2;
   inst ?? (inst = {});
@@ -1607,7 +1608,7 @@ var $ZodNullable = /* @__PURE__ */ $constructor("$ZodNullable", (inst, def) => {
   };
 });
 
-// ../../work/main/node_modules/zod/v4/core/api.js
+// ../../../work/main/node_modules/zod/v4/core/api.js
 function snapshotChecks(def) {
   if (def.checks)
     def.checks = [...def.checks];
@@ -1635,7 +1636,7 @@ function _unknown(Class) {
   });
 }
 
-// ../../work/main/node_modules/zod/v4/mini/schemas.js
+// ../../../work/main/node_modules/zod/v4/mini/schemas.js
 var ZodMiniType = /* @__PURE__ */ $constructor("ZodMiniType", (inst, def) => {
   if (!inst._zod)
     throw new Error("Uninitialized schema in ZodMiniType.");
@@ -2019,8 +2020,8 @@ function itemOf(params) {
 var Account = class {
   #file;
   /** @param home CODEX_HOME */
-  constructor(home) {
-    this.#file = join2(home, "auth.json");
+  constructor(home2) {
+    this.#file = join2(home2, "auth.json");
   }
   /**
    * `no` exactly where the provider needs an OpenAI sign-in and there is none. Codex does not look by itself: a
@@ -2271,20 +2272,20 @@ function signal(identity, name2) {
   }
 }
 async function untilGone(processes, ms) {
-  const end = Date.now() + ms;
+  const end = performance.now() + ms;
   let living = processes.filter(isAlive);
-  while (living.length > 0 && Date.now() < end) {
+  while (living.length > 0 && performance.now() < end) {
     await sleep(POLL_MS);
     living = living.filter(isAlive);
   }
   return living;
 }
 async function killAll(find, grace = GRACE) {
-  const end = Date.now() + grace.killMs;
+  const end = performance.now() + grace.killMs;
   let living = find().filter(isAlive);
-  while (living.length > 0 && Date.now() < end) {
+  while (living.length > 0 && performance.now() < end) {
     for (const identity of living) signal(identity, "SIGKILL");
-    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - Date.now())));
+    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - performance.now())));
     living = find().filter(isAlive);
   }
   return living.map(describe2);
@@ -3020,8 +3021,8 @@ import { statSync as statSync4 } from "node:fs";
 // sidecar/src/harness/codex/rules.ts
 import { readdirSync as readdirSync4, readFileSync as readFileSync4 } from "node:fs";
 import { join as join6 } from "node:path";
-function rulesWarning(home) {
-  const folder = join6(home, "rules");
+function rulesWarning(home2) {
+  const folder = join6(home2, "rules");
   try {
     const files = readdirSync4(folder).filter((name2) => name2.endsWith(".rules"));
     const allowing = files.filter((name2) => allows(readFileSync4(join6(folder, name2), "utf8")));
@@ -4108,6 +4109,10 @@ var LONE_SURROGATE = new RegExp("\\p{Surrogate}", "u");
 function answerFile(folder, turn) {
   return join8(folder, "answers", String(turn));
 }
+function answeredTurns(folder) {
+  const turns = namesIn(join8(folder, "answers")).filter((name2) => /^[1-9]\d{0,8}$/.test(name2));
+  return turns.map(Number).sort((a, b) => b - a);
+}
 async function storeAnswer(folder, turn, text2) {
   const bytes = Buffer.from(text2, "utf8");
   if (LONE_SURROGATE.test(text2)) {
@@ -4570,6 +4575,7 @@ function readOwner(path) {
 
 // sidecar/src/job/record.ts
 var WORD = { max: 4096 };
+var LAST_DATE = 864e13;
 var RECORD_VERSION = 1;
 function recordOf2(text2, id) {
   const fields = objectOf(JSON.parse(text2), "state.json");
@@ -4593,8 +4599,8 @@ function recordOf2(text2, id) {
     thread: nullableTextOf(fields, "thread"),
     access: choiceOf(fields, "access", ACCESS_LEVELS),
     turns: countOf(fields, "turns", 0, Number.MAX_SAFE_INTEGER),
-    createdAt: countOf(fields, "createdAt", 0, Number.MAX_SAFE_INTEGER),
-    updatedAt: countOf(fields, "updatedAt", 0, Number.MAX_SAFE_INTEGER),
+    createdAt: countOf(fields, "createdAt", 0, LAST_DATE),
+    updatedAt: countOf(fields, "updatedAt", 0, LAST_DATE),
     messages: listOf(fields.messages, "messages", messageOf3),
     deliveries: listOf(fields.deliveries, "deliveries", deliveryOf)
   };
@@ -4629,11 +4635,15 @@ function possiblyEmpty(value, field) {
 }
 
 // sidecar/src/job/state-folder.ts
-import { homedir as homedir2 } from "node:os";
+import { homedir as homedir2, userInfo } from "node:os";
 import { isAbsolute as isAbsolute2, join as join11 } from "node:path";
 function stateFolder(env) {
   const base2 = env.XDG_STATE_HOME;
-  return join11(base2 !== void 0 && isAbsolute2(base2) ? base2 : join11(homedir2(), ".local", "state"), "verbatim");
+  return join11(base2 !== void 0 && isAbsolute2(base2) ? base2 : join11(home(), ".local", "state"), "verbatim");
+}
+function home() {
+  const stated = homedir2();
+  return isAbsolute2(stated) ? stated : userInfo().homedir;
 }
 function jobsFolder(state) {
   return join11(state, "jobs");
@@ -5646,12 +5656,45 @@ function lastEventIn(bytes, isWhole) {
     const before = bytes.lastIndexOf(10, end - 1);
     if (before === -1 && !isWhole) return null;
     try {
-      return JSON.parse(bytes.subarray(before + 1, end).toString("utf8"));
+      return shownEventOf(JSON.parse(bytes.subarray(before + 1, end).toString("utf8")));
     } catch {
       end = before;
     }
   }
   return null;
+}
+var KINDS = {
+  turn_started: true,
+  message: true,
+  reasoning: true,
+  plan: true,
+  action_started: true,
+  action_completed: true,
+  retry: true,
+  approval: true,
+  warning: true,
+  steered: true,
+  turn_ended: true
+};
+var OUTCOMES = ["completed", "empty", "interrupted", "failed"];
+var WORD2 = { max: Number.MAX_SAFE_INTEGER };
+function shownEventOf(value) {
+  const fields = objectOf(value, "the event");
+  const kind = choiceOf(fields, "kind", Object.keys(KINDS));
+  if (kind === "action_started" || kind === "action_completed") {
+    const action = objectOf(fields.action, "action");
+    textOf2(action, "tool", WORD2);
+    if (action.tool === "other") textOf2(action, "name", WORD2);
+  }
+  if (kind === "turn_ended") {
+    if (fields.tokens !== null) objectOf(fields.tokens, "tokens");
+    const outcome = objectOf(fields.outcome, "outcome");
+    if (choiceOf(outcome, "kind", OUTCOMES) === "failed") {
+      const failure3 = objectOf(outcome.failure, "failure");
+      for (const name2 of ["kind", "status", "message"]) textOf2(failure3, name2, WORD2);
+    }
+  }
+  return value;
 }
 function bytesBelow(path) {
   let stat2;
@@ -5940,7 +5983,7 @@ function warmHarnessOf(value) {
 function queryCount(query, name2, max, fallback) {
   const text2 = query.get(name2);
   if (text2 === null) return fallback;
-  if (!/^\d{1,15}$/.test(text2) || Number(text2) > max) {
+  if (!/^\d{1,16}$/.test(text2) || Number(text2) > max) {
     throw new ShapeError(name2, `must be a whole number from 0 to ${max}, it is ${JSON.stringify(text2.slice(0, 60))}`);
   }
   return Number(text2);
@@ -6310,13 +6353,19 @@ import { parseArgs } from "node:util";
 // sidecar/src/cli/terminal.ts
 var TERMINAL = {
   print: (what) => new Promise((resolve3, reject) => {
+    process.stdout.once("error", () => {
+    });
     process.stdout.write(what, (error) => {
-      if (error == null || "code" in error && error.code === "EPIPE") resolve3();
-      else reject(error);
+      if (error == null || codeOf(error) === "EPIPE") resolve3();
+      else reject(new CommandError(`verbatim: the output could not be written: ${error.message}`));
     });
   }),
-  complain: (line) => void process.stderr.write(`${line}
-`)
+  complain: (line) => {
+    process.stderr.once("error", () => {
+    });
+    process.stderr.write(`${line}
+`);
+  }
 };
 var CommandError = class extends Error {
   /** @param exitCode 1: it could not be done; 2: it was asked for wrongly. */
@@ -6537,9 +6586,8 @@ function turnOf(text2, job) {
   return turn;
 }
 function newestAnswered(job) {
-  for (let turn = job.record.turns; turn > 0; turn--) {
-    if (readAnswerBytes(job.folder, turn) !== null) return turn;
-  }
+  const newest = answeredTurns(job.folder).find((turn) => turn <= job.record.turns);
+  if (newest !== void 0) return newest;
   throw new CommandError(noAnswer(job, job.record.turns));
 }
 function noAnswer(job, turn) {
