@@ -78,11 +78,11 @@ function claim(path: string, self: ProcessIdentity): boolean {
   rmSync(draft, { force: true });
   const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
   try {
-    writeFileSync(descriptor, JSON.stringify({ pid: self.pid, startTime: self.startTime }));
-  } finally {
-    closeSync(descriptor);
-  }
-  try {
+    try {
+      writeFileSync(descriptor, JSON.stringify({ pid: self.pid, startTime: self.startTime }));
+    } finally {
+      closeSync(descriptor);
+    }
     linkSync(draft, path);
     return true;
   } catch (error) {

@@ -116,12 +116,18 @@ export function writeAtomic(path: string, bytes: string | Buffer): void {
   rmSync(draft, { force: true });
   const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
   try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    try {
+      writeFileSync(descriptor, bytes);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    // On a full disk half a draft would hold the room that the next, smaller file needs.
+    rmSync(draft, { force: true });
+    throw error;
   }
-  renameSync(draft, path);
 }
 
 /** `writeAtomic` off the event loop, for what may be large; the folder's entry is on disk too when it resolves. */
@@ -131,12 +137,17 @@ export async function writeAtomicLarge(path: string, bytes: Buffer): Promise<voi
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
   const handle = await open(draft, flags, 0o600);
   try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
-  await rename(draft, path);
   if (process.platform === 'win32') return;
   const folder = await open(dirname(path), constants.O_RDONLY);
   try {
