@@ -204,9 +204,9 @@ async function sayDrift($: EngineInterface): Promise<void> {
   if (notice !== undefined) $.ui.log(notice);
 }
 
-/** Runs the sidecar for as long as it lives; resolves to why it ended. */
+/** Starts the sidecar; resolves to why what started it ended, which for one that came up says nothing. */
 async function startSidecar($: EngineInterface, onOutput: (piece: string) => void): Promise<{ detail: string }> {
-  const child = $.process.spawn({ argv: ['node', `${$.plugin.root}/sidecar/verbatim.mjs`, 'serve'] });
+  const child = $.process.spawn({ argv: ['node', `${$.plugin.root}/sidecar/launch.mjs`] });
   let said = '';
   for (;;) {
     const piece = await child.next();

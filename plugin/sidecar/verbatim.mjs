@@ -112,12 +112,17 @@ function writeAtomic(path, bytes) {
   rmSync(draft, { force: true });
   const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
   try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    try {
+      writeFileSync(descriptor, bytes);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
-  renameSync(draft, path);
 }
 async function writeAtomicLarge(path, bytes) {
   const draft = draftOf(path);
@@ -125,12 +130,17 @@ async function writeAtomicLarge(path, bytes) {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
   const handle = await open(draft, flags, 384);
   try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
-  await rename(draft, path);
   if (process.platform === "win32") return;
   const folder = await open(dirname(path), constants.O_RDONLY);
   try {
@@ -382,7 +392,7 @@ function rpcKind(error) {
   return "unknown";
 }
 
-// ../../../work/main/node_modules/zod/v4/core/util.js
+// node_modules/zod/v4/core/util.js
 function jsonStringifyReplacer(_, value) {
   if (typeof value === "bigint")
     return value.toString();
@@ -633,7 +643,7 @@ function installLazyProp(inst, key, make, enumerable) {
   });
 }
 
-// ../../../work/main/node_modules/zod/v4/core/core.js
+// node_modules/zod/v4/core/core.js
 var _a;
 var _zodDesc = { value: void 0, enumerable: false };
 var _E = "captureStackTrace" in Error ? Error : null;
@@ -745,7 +755,7 @@ function config(newConfig) {
   return globalConfig;
 }
 
-// ../../../work/main/node_modules/zod/v4/core/errors.js
+// node_modules/zod/v4/core/errors.js
 function _getMessage() {
   const internals = this._zod;
   internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
@@ -790,7 +800,7 @@ var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
   Parent: Error
 });
 
-// ../../../work/main/node_modules/zod/v4/core/parse.js
+// node_modules/zod/v4/core/parse.js
 var _parse = (_Err) => {
   const fn = (schema, value, _ctx, _params) => {
     const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
@@ -861,19 +871,19 @@ var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
 };
 var safeParseAsync = /* @__PURE__ */ _safeParseAsync($ZodRealError);
 
-// ../../../work/main/node_modules/zod/v4/core/regexes.js
+// node_modules/zod/v4/core/regexes.js
 var anyString = /^[\s\S]{0,}$/;
 var number = /^-?\d+(?:\.\d+)?$/;
 var boolean = /^(?:true|false)$/i;
 
-// ../../../work/main/node_modules/zod/v4/core/versions.js
+// node_modules/zod/v4/core/versions.js
 var version = {
   major: 4,
   minor: 6,
   patch: 7
 };
 
-// ../../../work/main/node_modules/zod/v4/core/schemas.js
+// node_modules/zod/v4/core/schemas.js
 var $ZodType = /* @__PURE__ */ $constructor("$ZodType", (inst, def) => {
   var _a2;
   inst ?? (inst = {});
@@ -1608,7 +1618,7 @@ var $ZodNullable = /* @__PURE__ */ $constructor("$ZodNullable", (inst, def) => {
   };
 });
 
-// ../../../work/main/node_modules/zod/v4/core/api.js
+// node_modules/zod/v4/core/api.js
 function snapshotChecks(def) {
   if (def.checks)
     def.checks = [...def.checks];
@@ -1636,7 +1646,7 @@ function _unknown(Class) {
   });
 }
 
-// ../../../work/main/node_modules/zod/v4/mini/schemas.js
+// node_modules/zod/v4/mini/schemas.js
 var ZodMiniType = /* @__PURE__ */ $constructor("ZodMiniType", (inst, def) => {
   if (!inst._zod)
     throw new Error("Uninitialized schema in ZodMiniType.");
@@ -4531,11 +4541,11 @@ function claim2(path, self) {
   rmSync2(draft, { force: true });
   const descriptor = openPrivate(draft, constants4.O_WRONLY | constants4.O_CREAT | constants4.O_EXCL);
   try {
-    writeFileSync2(descriptor, JSON.stringify({ pid: self.pid, startTime: self.startTime }));
-  } finally {
-    closeSync3(descriptor);
-  }
-  try {
+    try {
+      writeFileSync2(descriptor, JSON.stringify({ pid: self.pid, startTime: self.startTime }));
+    } finally {
+      closeSync3(descriptor);
+    }
     linkSync(draft, path);
     return true;
   } catch (error) {
@@ -6243,16 +6253,16 @@ async function write(response, status, body, before) {
 }
 
 // sidecar/src/server/lifeline.ts
-var PARENT_POLL_MS = 200;
-function openLifeline(leaseMs, now, end) {
-  const parent = process.ppid;
+var SESSION_POLL_MS = 200;
+function openLifeline({ leaseMs, session, now, end }) {
+  const isThere2 = session === void 0 ? watchParent() : watch(session);
   let renewedAt = now();
   const timer = setInterval(
     () => {
-      if (process.ppid !== parent) end("parent_gone");
+      if (!isThere2()) end("session_gone");
       else if (now() - renewedAt > leaseMs) end("lease_over");
     },
-    Math.min(PARENT_POLL_MS, leaseMs)
+    Math.min(SESSION_POLL_MS, leaseMs)
   );
   let isAdopted = false;
   const onSignal = (name2) => {
@@ -6270,6 +6280,23 @@ function openLifeline(leaseMs, now, end) {
       clearInterval(timer);
     }
   };
+}
+function watchParent() {
+  const parent = process.ppid;
+  return () => process.ppid === parent;
+}
+function watch(pid) {
+  if (process.platform !== "linux") return () => isPid(pid);
+  const session = entryOf(pid);
+  return () => session !== null && isAlive(session);
+}
+function isPid(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // sidecar/src/server/serve.ts
@@ -6293,7 +6320,7 @@ async function serve(options = {}) {
   });
   let lifeline;
   const ended = new Promise((resolve3) => {
-    lifeline = openLifeline(leaseMs, () => performance.now(), resolve3);
+    lifeline = openLifeline({ leaseMs, session: options.session, now: () => performance.now(), end: resolve3 });
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar }, options.makers);
@@ -6311,6 +6338,7 @@ async function serve(options = {}) {
   const handshake = { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, ...address, token };
   writeSync3(1, `${JSON.stringify(handshake)}
 `);
+  process.send?.("up", () => process.disconnect());
   const recorder = recordSidecar(state, self, () => jobs2.running > 0, log);
   setImmediate(() => void tidy(state, self, log));
   log("info", "the sidecar is up", { version: VERSION, pid: process.pid, parent: process.ppid, node: process.version });
@@ -6756,10 +6784,12 @@ Removes jobs with their prompts, events and answers. A job whose Claude Code ses
   --all                All jobs.
   --json               What was removed and what stays, as JSON.
 `,
-  serve: `Usage: verbatim serve
+  serve: `Usage: verbatim serve [--session <pid>]
 
 The sidecar that the plugin starts; it is of no use in a terminal. It prints one line of JSON that says where
 its API listens, and ends when its parent does.
+
+  --session <pid>      The process to end with, instead of its parent.
 `
 };
 function isCommand(name2) {
@@ -6883,11 +6913,15 @@ async function perform(name2, args, terminal) {
     case "purge":
       return await purge(args, terminal);
     case "serve":
-      read2("serve", args, {});
-      return await serve();
+      return await serve({ session: sessionOf(read2("serve", args, { session: "string" }).values.session) });
     default:
       return name2;
   }
+}
+function sessionOf(value) {
+  if (value === void 0) return void 0;
+  if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
+  throw new CommandError(`verbatim serve: --session needs a process id, it was given ${JSON.stringify(value)}`, 2);
 }
 
 // sidecar/src/cli/main.ts

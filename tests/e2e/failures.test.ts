@@ -227,7 +227,7 @@ describe.each(['default', 'auto'] as const)('rule.failureSaysWhy in %s mode', (m
       await until('the commentary to be a step', () =>
         JSON.stringify(world.transcript(world.session.agents().at(-1) ?? '').steps).includes('Looking.'),
       );
-      const servers = world.session.tree().filter((one) => one.command.includes(' app-server'));
+      const servers = world.place.processes().filter((one) => one.command.includes(' app-server'));
       expect(servers).toHaveLength(1);
       for (const server of servers) signal(server, 'SIGKILL');
       const run = await running;

@@ -92,7 +92,8 @@ describe('installing from a marketplace', () => {
     expect(await plugin('marketplace', 'update', 'verbatim')).toContain('Successfully updated');
     expect(await plugin('update', 'verbatim@verbatim')).toContain('99.0.0');
     expect(readdirSync(cache())).toContain('99.0.0');
-    const sidecar = () => world.session.tree().find(({ command }) => command.includes('verbatim.mjs serve'))?.command;
+    const sidecar = () =>
+      world.place.processes().find(({ command }) => command.includes('verbatim.mjs serve'))?.command;
     expect(sidecar()).not.toContain('99.0.0');
     thinking.open();
     await reported(world, id, ['old']);

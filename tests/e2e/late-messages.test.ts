@@ -76,7 +76,7 @@ for (const mode of ['default', 'auto'] as const) {
       await until('the message to reach the turn', () => jobOf(world.jobs, id).record.messages[1]?.turn === 1);
       writeFileSync(done, '');
       await ended(world, id);
-      expect(calls()[1]?.result?.text).toContain('over');
+      await until('the result of the call', () => calls()[1]?.result?.text.includes('over'));
       expect(jobOf(world.jobs, id).events.filter(({ kind }) => kind === 'action_started')).toHaveLength(1);
       expect(world.codex.requests.at(-1)?.toolOutputs).toHaveLength(1);
       await reported(world, id, ['with this']);

@@ -10,7 +10,7 @@ import { isAlive, untilGone } from '../../testing/processes.js';
 import { gate, until } from '../../testing/wait.js';
 import { AGENT_TYPE, openWorld, type World } from '../../testing/world.js';
 
-const below = (world: World, command: string) => world.session.tree().filter((one) => one.command.includes(command));
+const below = (world: World, command: string) => world.place.processes().filter((one) => one.command.includes(command));
 
 for (const mode of ['default', 'auto'] as const) {
   describe(`rule.finalAlone with many agents in ${mode} mode`, () => {
@@ -71,7 +71,7 @@ for (const mode of ['default', 'auto'] as const) {
     });
 
     test('the end of the session leaves no process of any of them', async () => {
-      const processes = [world.session.id, ...world.session.tree()];
+      const processes = [world.session.id, ...world.place.processes()];
       await world.session.end();
       await untilGone(processes);
       expect(world.place.processes().filter(isAlive)).toEqual([]);

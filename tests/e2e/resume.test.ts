@@ -86,10 +86,11 @@ describe('a reload of the plugin while its agents work', () => {
     home.remove();
   });
 
-  test('nothing runs twice, both answers arrive, and the one sidecar goes on', async () => {
+  test('nothing runs twice, a message reaches the turn, the answers arrive, and the one sidecar goes on', async () => {
     const thinking = gate();
     const done = join(place.root, 'done');
     codex.script((request) => {
+      if (request.userTexts.includes('and of this')) return turn(say('thought of both'));
       if (request.userTexts.includes('think')) return turn(hold(thinking.promise), say('thought of it'));
       if (request.toolOutputs.length > 0) return turn(say('ran it'));
       return turn(shell(`until [ -e ${done} ]; do sleep 0.05; done; echo over`, { yieldMs: 30_000 }));
@@ -102,28 +103,36 @@ describe('a reload of the plugin while its agents work', () => {
       const all = jobsIn(jobs);
       return all.length === 2 && all.some(({ events }) => events.some(({ kind }) => kind === 'action_started'));
     });
-    const sidecars = () => tui.tree().filter(({ command }) => command.includes('verbatim.mjs serve'));
+    const sidecars = () => place.processes().filter(({ command }) => command.includes('verbatim.mjs serve'));
     const [sidecar, ...others] = sidecars();
     if (sidecar === undefined) throw new Error('no sidecar');
     expect(others).toEqual([]);
+    // Claude Code ends, after a reload, what stands below it of the module before.
+    expect(tui.tree().filter(({ command }) => /verbatim|codex/.test(command))).toEqual([]);
 
     const register = join(copyPlugin(place), 'hooks', 'register.ts');
     writeFileSync(register, `${readFileSync(register, 'utf8')}\n// changed\n`);
     await tui.sees('verbatim: reloaded', 30_000);
 
+    const thinker = jobsIn(jobs).find(({ folder }) => readFileSync(join(folder, 'prompts', '1'), 'utf8') === 'think');
+    claude.main([
+      { kind: 'message', parts: [{ kind: 'tool', call: sendMessage(thinker?.record.agent ?? '', 'and of this') }] },
+    ]);
+    await tui.say('tell it');
+    await claude.request('the result of SendMessage', (request) => request.results.at(-1)?.tool === 'SendMessage');
+
     thinking.open();
     writeFileSync(done, '');
-    await until('both jobs to end', () => jobsIn(jobs).every(({ events }) => events.at(-1)?.kind === 'turn_ended'), {
-      within: 30_000,
-    });
-    for (const answer of ['thought of it', 'ran it']) {
+    for (const answer of ['thought of both', 'ran it']) {
       await claude.request(`the report ${answer}`, (request) => request.text.includes(answer), 40_000);
     }
     for (const { record, events } of jobsIn(jobs)) {
-      expect(record.turns).toBe(1);
+      expect(events.at(-1)).toMatchObject({ outcome: { kind: 'completed' } });
+      expect(record.messages.map(({ turn: taken }) => taken)).not.toContain(null);
       expect(events.filter(({ kind }) => kind === 'action_started').length).toBeLessThanOrEqual(1);
     }
-    expect(codex.requests).toHaveLength(3);
+    expect(codex.seen('and of this').inLast).toBe(1);
+    expect(codex.requests.filter(({ userTexts }) => userTexts.includes('run'))).toHaveLength(2);
     expect(isAlive(sidecar)).toBe(true);
     expect(sidecars().map(({ pid }) => pid)).toEqual([sidecar.pid]);
     expect(claude.bill().ofAgents).toBe(0);

@@ -46,9 +46,9 @@ const outcomes = (events: readonly JobEvent[]) =>
 const survivors = (events: readonly JobEvent[]) =>
   events.flatMap((event) => (event.kind === 'turn_ended' ? event.survivors : []));
 
-const serverOf = (world: World) => world.session.tree().filter(({ command }) => command.includes(' app-server'));
+const serverOf = (world: World) => world.place.processes().filter(({ command }) => command.includes(' app-server'));
 const sidecarOf = (world: World) =>
-  world.session.tree().filter(({ command }) => command.includes('verbatim.mjs serve'));
+  world.place.processes().filter(({ command }) => command.includes('verbatim.mjs serve'));
 
 describe('stopping an agent', () => {
   let world: World;
@@ -215,7 +215,7 @@ describe('the end of the session', () => {
       const work = busy();
       models.set(`end by ${name}`, runs(work.command));
       const [id = ''] = await start(world, main, `end by ${name}`);
-      const processes = [...(await sleeping(work)), ...world.session.tree(), world.session.id];
+      const processes = [...(await sleeping(work)), ...world.place.processes(), world.session.id];
       end(world);
       await untilGone(processes, BOUND_MS);
       expect(work.processes()).toEqual([]);

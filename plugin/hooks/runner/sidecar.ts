@@ -6,7 +6,7 @@ import { type ApiError, type Handshake, PROTOCOL, REQUEST_LIMIT } from '../proto
 import type { ApiReply, ApiRequest } from './host.js';
 
 export type SidecarPorts = {
-  /** Starts the sidecar; `onOutput` gets stdout in pieces, the promise settles when the child has ended. */
+  /** Starts the sidecar; `onOutput` gets stdout in pieces. The promise settles when its launcher has ended, up or not. */
   readonly start: (onOutput: (piece: string) => void) => Promise<{ detail: string }>;
   readonly sleep: (ms: number) => Promise<void>;
   /** What a module that this one took the place of had left: its sidecar goes on. */
@@ -21,8 +21,7 @@ export type Fetch = (
 ) => Promise<{ status: number; text: string }>;
 
 type Start =
-  /** `isOurs`: this module started it, and hears when it ends. */
-  | { readonly kind: 'up'; readonly handshake: Handshake; readonly isOurs: boolean }
+  | { readonly kind: 'up'; readonly handshake: Handshake }
   | { readonly kind: 'down'; readonly detail: string };
 
 /** How long a sidecar may take to its handshake, in milliseconds: 60–120 ms measured, 8 at once on 2 cores 900 ms. */
@@ -47,8 +46,8 @@ export class Sidecar {
     if (start.kind === 'down') return { kind: 'not_started', detail: start.detail };
     const { handshake } = start;
     const reply = await ask(fetch, handshake, request);
-    // The end of one that another module started is heard of in no other way.
-    if (reply.kind === 'gone' && !start.isOurs) this.#start = undefined;
+    // Its end is heard of in no other way: it does not stand below Claude Code. The next request starts another one.
+    if (reply.kind === 'gone') this.#start = undefined;
     return reply;
   }
 
@@ -74,15 +73,8 @@ export class Sidecar {
         if (line >= 0) settle(startOf(output.slice(0, line)));
       });
       ended.then(
-        ({ detail }) => {
-          // Whatever it had said: from here on the next request starts another one.
-          this.#start = undefined;
-          settle({ kind: 'down', detail });
-        },
-        (error: unknown) => {
-          this.#start = undefined;
-          settle({ kind: 'down', detail: messageOf(error) });
-        },
+        ({ detail }) => settle({ kind: 'down', detail }),
+        (error: unknown) => settle({ kind: 'down', detail: messageOf(error) }),
       );
       const silent = () => settle({ kind: 'down', detail: `it said nothing within ${HANDSHAKE_LIMIT_MS / 1000} s` });
       // A clock that refuses is a session that is over: nobody waits for the sidecar then.
@@ -100,7 +92,7 @@ async function adopt(ports: SidecarPorts): Promise<Start | undefined> {
   const handshake = (await ports.recall()) as Handshake | undefined;
   if (handshake?.protocol !== PROTOCOL) return undefined;
   const reply = await ask(ports.fetch, handshake, { method: 'POST', path: '/v1/adopt', body: {} });
-  return reply.kind === 'ok' ? { kind: 'up', handshake, isOurs: false } : undefined;
+  return reply.kind === 'ok' ? { kind: 'up', handshake } : undefined;
 }
 
 async function ask(fetch: Fetch, handshake: Handshake, request: ApiRequest): Promise<ApiReply> {
@@ -136,7 +128,7 @@ function startOf(line: string): Start {
       detail: `it speaks protocol ${handshake.protocol}, the plugin ${PROTOCOL}; run /reload-plugins after an update`,
     };
   }
-  return { kind: 'up', handshake, isOurs: true };
+  return { kind: 'up', handshake };
 }
 
 function replyOf(reply: { status: number; text: string }): ApiReply {

@@ -51,10 +51,12 @@ Removes jobs with their prompts, events and answers. A job whose Claude Code ses
   --all                All jobs.
   --json               What was removed and what stays, as JSON.
 `,
-  serve: `Usage: verbatim serve
+  serve: `Usage: verbatim serve [--session <pid>]
 
 The sidecar that the plugin starts; it is of no use in a terminal. It prints one line of JSON that says where
 its API listens, and ends when its parent does.
+
+  --session <pid>      The process to end with, instead of its parent.
 `,
 } as const;
 

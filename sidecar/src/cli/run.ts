@@ -72,9 +72,15 @@ async function perform(name: CommandName, args: readonly string[], terminal: Ter
     case 'purge':
       return await purge(args, terminal);
     case 'serve':
-      read('serve', args, {});
-      return await serve();
+      return await serve({ session: sessionOf(read('serve', args, { session: 'string' }).values.session) });
     default:
       return name satisfies never;
   }
+}
+
+/** The pid that `--session` names. */
+function sessionOf(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
+  throw new CommandError(`verbatim serve: --session needs a process id, it was given ${JSON.stringify(value)}`, 2);
 }

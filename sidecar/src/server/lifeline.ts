@@ -1,37 +1,43 @@
 /**
- * When the sidecar is to end: its parent is gone, its lease is over, or a signal says so.
+ * When the sidecar is to end: its session is gone, its lease is over, or a signal says so.
  *
- * The parent is watched by its pid: stdin is closed from the start, and Claude Code that is killed with
- * SIGKILL tells nobody (measured: it then orphans what it started).
+ * Claude Code is watched by its pid: stdin is closed from the start, one that is killed with SIGKILL tells nobody
+ * (measured: it then orphans what it started), and the sidecar does not stand below it (plugin/sidecar/launch.mjs).
  */
+import { entryOf, isAlive } from '../process/table.js';
 
-/** How often the parent is looked at, in milliseconds. */
-const PARENT_POLL_MS = 200;
+/** How often the session's process is looked at, in milliseconds. */
+const SESSION_POLL_MS = 200;
 
-export type EndReason = 'parent_gone' | 'lease_over' | 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+export type EndReason = 'session_gone' | 'lease_over' | 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 export type Lifeline = {
   /** Puts the end of the lease off. */
   renew(): void;
-  /**
-   * A reloaded mod goes on with this sidecar. Claude Code sends SIGTERM for the old module's sake, seconds after the
-   * reload (measured on 2.1.332): from here on the parent's end alone counts, which is noticed as soon.
-   */
+  /** A reloaded mod goes on with this sidecar: a SIGTERM meant for the module before it does not end it. */
   adopt(): void;
   /** Stops watching the parent and the lease; signals go on being taken, so that none cuts the ending short. */
   cut(): void;
 };
 
+export type LifelineOptions = {
+  readonly leaseMs: number;
+  /** The process to end with; absent: the parent. */
+  readonly session: number | undefined;
+  readonly now: () => number;
+  readonly end: (reason: EndReason) => void;
+};
+
 /** Watches until it is cut, and calls `end` whenever it sees a reason to end: the same one again too. */
-export function openLifeline(leaseMs: number, now: () => number, end: (reason: EndReason) => void): Lifeline {
-  const parent = process.ppid;
+export function openLifeline({ leaseMs, session, now, end }: LifelineOptions): Lifeline {
+  const isThere = session === undefined ? watchParent() : watch(session);
   let renewedAt = now();
   const timer = setInterval(
     () => {
-      if (process.ppid !== parent) end('parent_gone');
+      if (!isThere()) end('session_gone');
       else if (now() - renewedAt > leaseMs) end('lease_over');
     },
-    Math.min(PARENT_POLL_MS, leaseMs),
+    Math.min(SESSION_POLL_MS, leaseMs),
   );
   let isAdopted = false;
   const onSignal = (name: NodeJS.Signals) => {
@@ -49,4 +55,26 @@ export function openLifeline(leaseMs: number, now: () => number, end: (reason: E
       clearInterval(timer);
     },
   };
+}
+
+function watchParent(): () => boolean {
+  const parent = process.ppid;
+  return () => process.ppid === parent;
+}
+
+/** By pid and start time where that is cheap; elsewhere a pid given away again keeps the sidecar for its lease. */
+function watch(pid: number): () => boolean {
+  if (process.platform !== 'linux') return () => isPid(pid);
+  const session = entryOf(pid);
+  return () => session !== null && isAlive(session);
+}
+
+function isPid(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    // ESRCH: gone. EPERM would be another user's process: not the session either.
+    return false;
+  }
 }

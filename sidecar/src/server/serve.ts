@@ -26,6 +26,8 @@ const DEFAULT_LEASE_MS = 600_000;
 const END_LIMIT_MS = 25_000;
 
 export type ServeOptions = {
+  /** The process to end with; absent: the parent. */
+  readonly session?: number;
   readonly leaseMs?: number;
   /** What makes each harness; a test gives its own. */
   readonly makers?: HarnessMakers;
@@ -51,7 +53,7 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
 
   let lifeline: Lifeline | undefined;
   const ended = new Promise<EndReason>((resolve) => {
-    lifeline = openLifeline(leaseMs, () => performance.now(), resolve);
+    lifeline = openLifeline({ leaseMs, session: options.session, now: () => performance.now(), end: resolve });
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar }, options.makers);
@@ -68,6 +70,8 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   const { address, remove } = await listen(server, env);
   const handshake: Handshake = { verbatim: VERSION, protocol: PROTOCOL, pid: process.pid, ...address, token };
   writeSync(1, `${JSON.stringify(handshake)}\n`);
+  // Whoever launched it may end now.
+  process.send?.('up', () => process.disconnect());
   const recorder = recordSidecar(state, self, () => jobs.running > 0, log);
   // After the handshake, so that it never delays a first job.
   setImmediate(() => void tidy(state, self, log));
