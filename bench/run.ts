@@ -251,7 +251,7 @@ async function agentCall(world: World, type: string, count = 1): Promise<number>
 }
 
 function sidecarMegabytes(world: World): number {
-  const sidecar = world.session.tree().find((one) => one.command.includes('verbatim.mjs'));
+  const sidecar = world.place.processes().find((one) => one.command.includes('verbatim.mjs serve'));
   if (sidecar === undefined) throw new Error('no sidecar runs');
   return megabytes(sidecar.pid);
 }
