@@ -68,7 +68,7 @@ async function warm(): Promise<void> {
     const before = today.claude.requests.length;
     today.claude.subagent((request) => {
       const ran = request.results.at(-1);
-      if (ran === undefined) return calls(bash('codex exec --skip-git-repo-check "Do it." 2>&1'));
+      if (ran === undefined) return calls(bash('codex exec --skip-git-repo-check "Do it."'));
       reported = ran.text;
       return says(ran.text);
     });
