@@ -1,6 +1,4 @@
 /** `verbatim doctor`: is everything here, and what to do where it is not. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { rangeText } from '../../../plugin/hooks/notes/drift.js';
 import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
 import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
@@ -10,6 +8,7 @@ import { Harnesses } from '../harness/registry.js';
 import { ownIdentity, sidecarId } from '../job/owner.js';
 import { stateFolder } from '../job/state-folder.js';
 import { resolveProgram } from '../process/resolve.js';
+import { askVersion } from '../process/version.js';
 import { VERSION } from '../version.js';
 import { read } from './options.js';
 import { oneLine, type Terminal } from './terminal.js';
@@ -95,14 +94,13 @@ async function claudeCode(): Promise<Finding> {
     return { ...base, state: 'missing', version: null, program: null, advice };
   }
   const program = resolution.path;
-  try {
-    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000, windowsHide: true });
-    const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? 'unknown';
-    return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
-  } catch (error) {
-    const advice = [`\`claude --version\` failed: ${messageOf(error)}`];
+  const answer = await askVersion(program, process.env);
+  if (answer.kind === 'failed') {
+    const advice = [`\`claude --version\` failed: ${answer.why}.`];
     return { ...base, state: 'broken', version: null, program, advice };
   }
+  const version = answer.version ?? 'unknown';
+  return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
 }
 
 function drift(title: string, version: string, tested: TestedRange): string[] {

@@ -1,5 +1,6 @@
 /** Which command was asked for, and what its end is to the shell. */
 import { UnsafePathError } from '../job/private-files.js';
+import { NoStateFolderError } from '../job/state-folder.js';
 import { serve } from '../server/serve.js';
 import { VERSION } from '../version.js';
 import { answer } from './answer.js';
@@ -19,7 +20,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       terminal.complain(error.message);
       return error.exitCode;
     }
-    if (error instanceof UnsafePathError) {
+    if (error instanceof UnsafePathError || error instanceof NoStateFolderError) {
       terminal.complain(`verbatim: ${oneLine(error.message, 600)}`);
       return 1;
     }

@@ -1,17 +1,22 @@
 /** Where Verbatim keeps what outlives a process. */
-import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { homeFolder } from '../process/home.js';
+
+/** There is no folder that Verbatim could keep anything in. */
+export class NoStateFolderError extends Error {
+  constructor() {
+    super('there is no home folder to keep jobs in; set HOME or XDG_STATE_HOME to an absolute path');
+    this.name = 'NoStateFolderError';
+  }
+}
 
 /** `${XDG_STATE_HOME:-~/.local/state}/verbatim`. A relative XDG_STATE_HOME is ignored, as its specification says. */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   const base = env.XDG_STATE_HOME;
-  return join(base !== undefined && isAbsolute(base) ? base : join(home(), '.local', 'state'), 'verbatim');
-}
-
-/** The user's own folder, as the system knows it where HOME is empty or relative: never one below the working folder. */
-function home(): string {
-  const stated = homedir();
-  return isAbsolute(stated) ? stated : userInfo().homedir;
+  if (base !== undefined && isAbsolute(base)) return join(base, 'verbatim');
+  const home = homeFolder(env);
+  if (home === null) throw new NoStateFolderError();
+  return join(home, '.local', 'state', 'verbatim');
 }
 
 export function jobsFolder(state: string): string {

@@ -1,9 +1,8 @@
 /** Codex as a harness: finds it, keeps one app-server up, opens threads on it. */
-import { execFile } from 'node:child_process';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { childEnvironment, DEPTH_VARIABLE, SIDECAR_VARIABLE } from '../../process/environment.js';
+import { homeFolder } from '../../process/home.js';
+import { askVersion } from '../../process/version.js';
 import { type Detection, type Harness, HarnessError, type HarnessThread, type OpenThread } from '../contract.js';
 import { Account } from './account.js';
 import { failure, INSTALL } from './failures.js';
@@ -42,7 +41,7 @@ class Codex implements Harness, Servers {
 
   constructor(private readonly options: CodexOptions) {
     this.#env = childEnvironment({ parent: options.env, keys: ['openai'], sidecar: options.sidecar });
-    this.home = this.#env.CODEX_HOME || join(this.#env.HOME || homedir(), '.codex');
+    this.home = this.#env.CODEX_HOME || join(homeFolder(this.#env) ?? '/', '.codex');
     this.account = new Account(this.home);
     this.variables = {
       [SIDECAR_VARIABLE]: options.sidecar,
@@ -53,15 +52,15 @@ class Codex implements Harness, Servers {
   async detect(): Promise<Detection> {
     const program = findCodex(this.options.env, this.options.program);
     if (program.kind === 'missing') return { kind: 'missing', lookedFor: program.lookedFor, install: INSTALL };
-    const version = await versionOf(program.path, this.#env);
-    if (version === null) {
+    const answer = await askVersion(program.path, this.#env);
+    if (answer.kind === 'failed' || answer.version === null) {
       return { kind: 'missing', lookedFor: `${program.path}, which does not answer --version`, install: INSTALL };
     }
     const up = await this.#starting;
     const server = up && !up.gone ? up : await this.#start(program.path);
     const signedIn = server.gone ? 'unknown' : await this.account.state(server);
     if (server !== up) await this.retire(server);
-    return { kind: 'found', version, program: program.path, signedIn };
+    return { kind: 'found', version: answer.version, program: program.path, signedIn };
   }
 
   async warm(): Promise<void> {
@@ -104,7 +103,7 @@ class Codex implements Harness, Servers {
     const server = await CodexServer.start({
       program,
       env: this.#env,
-      cwd: this.#env.HOME || homedir(),
+      cwd: homeFolder(this.#env) ?? '/',
       clientVersion: this.options.version,
       requestMs: this.options.requestMs,
     });
@@ -134,15 +133,5 @@ class Codex implements Harness, Servers {
   async close(): Promise<readonly string[]> {
     const survivors = await Promise.all([...this.#servers].map((server) => this.retire(server)));
     return [...new Set(survivors.flat())];
-  }
-}
-
-async function versionOf(program: string, env: Record<string, string>): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)(program, ['--version'], { env, timeout: 10_000, windowsHide: true });
-    return /(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
-  } catch {
-    // It cannot be run at all: `detect` says which file it was.
-    return null;
   }
 }
