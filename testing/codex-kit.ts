@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { codex } from '../sidecar/src/harness/codex/harness.js';
+import type { ServerLimits } from '../sidecar/src/harness/codex/server.js';
 import type {
   Access,
   Harness,
@@ -26,8 +27,8 @@ export type KitOptions = Omit<CodexHomeOptions, 'url'> & {
   /** Further variables for Codex, over the test's own environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly program?: string;
-  /** How long Codex may take to answer, in milliseconds. */
-  readonly requestMs?: number;
+  /** How long Codex may take to answer. */
+  readonly limits?: Partial<ServerLimits>;
 };
 
 export type CodexKit = {
@@ -71,7 +72,7 @@ export async function codexKit(options: KitOptions = {}): Promise<CodexKit> {
     sidecar,
     version: '0.0.0-test',
     program: options.program ?? CODEX,
-    requestMs: options.requestMs,
+    limits: options.limits,
   });
   let jobs = 0;
   const start: CodexKit['start'] = (thread, text, turn = {}) => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { type CodexKit, codexKit, FULL } from '../../testing/codex-kit.js';
-import { withEnvironment } from '../../testing/processes.js';
+import { isAlive, untilGone, withEnvironment } from '../../testing/processes.js';
 
 const FAKE = fileURLToPath(new URL('../../testing/fixtures/fake-codex.mjs', import.meta.url));
 
@@ -103,18 +103,32 @@ test('a start that is garbled is a protocol failure', async () => {
 });
 
 test('a start that is never answered is a failure within a bound, and nothing of it is left', async () => {
-  kit = await codexKit({ program: FAKE, requestMs: 100, env: { FAKE_CODEX: 'a silent start' } });
+  kit = await codexKit({ program: FAKE, limits: { requestMs: 100 }, env: { FAKE_CODEX: 'a silent start' } });
   const message = 'Codex was ended, for it did not answer initialize within 0.1 s.';
   await expect(kit.open()).rejects.toMatchObject({ failure: { kind: 'crashed', message } });
   expect(withEnvironment('VERBATIM_SIDECAR', kit.sidecar)).toEqual([]);
 });
 
 test('a turn whose start is never answered is failed only once nothing can begin it any more', async () => {
-  kit = await codexKit({ program: FAKE, requestMs: 500, env: { FAKE_CODEX: 'an unanswered turn' } });
+  kit = await codexKit({ program: FAKE, limits: { requestMs: 500 }, env: { FAKE_CODEX: 'an unanswered turn' } });
   const { end } = await kit.run(await kit.open(), 'go');
   const message = 'Codex was ended, for it did not answer turn/start within 0.5 s.';
   expect(end.ending).toMatchObject({ kind: 'failed', failure: { kind: 'crashed', message } });
   expect(withEnvironment('VERBATIM_SIDECAR', kit.sidecar)).toEqual([]);
+});
+
+test.each([
+  ['a server that hangs', 'is ended, so that the next thread gets another', 2],
+  ['a thread that hangs', 'is kept, for the fault may be in what the thread starts', 1],
+])('%s is said within a bound; the server %s', async (fault, _, servers) => {
+  kit = await codexKit({ program: FAKE, limits: { openMs: 100, probeMs: 200 }, env: { FAKE_CODEX: fault } });
+  const message = 'Codex did not answer thread/start within 0.1 s.';
+  await expect(kit.open()).rejects.toMatchObject({ failure: { kind: 'protocol', message } });
+  const [first] = withEnvironment('VERBATIM_SIDECAR', kit.sidecar);
+  if (first === undefined) throw new Error('no server is up');
+  if (servers === 2) await untilGone([first]);
+  await expect(kit.open()).rejects.toMatchObject({ failure: { kind: 'protocol', message } });
+  expect(isAlive(first)).toBe(servers === 1);
 });
 
 test('a program that could not be started, for an update was writing it, is started the next time', async () => {

@@ -8,7 +8,7 @@ import { Account } from './account.js';
 import { failure, INSTALL } from './failures.js';
 import { checkModel } from './models.js';
 import { findCodex } from './program.js';
-import { CodexServer } from './server.js';
+import { CodexServer, type ServerLimits } from './server.js';
 import { CodexThread, type Servers } from './thread.js';
 
 export type CodexOptions = {
@@ -20,8 +20,8 @@ export type CodexOptions = {
   readonly version: string;
   /** The program to run instead of `codex` on PATH. */
   readonly program?: string;
-  /** How long Codex may take to answer, in milliseconds; a test gives its own. */
-  readonly requestMs?: number;
+  /** How long Codex may take to answer; a test gives its own. */
+  readonly limits?: Partial<ServerLimits>;
 };
 
 /** Makes the harness; nothing is started before the first `open`. */
@@ -105,7 +105,7 @@ class Codex implements Harness, Servers {
       env: this.#env,
       cwd: homeFolder(this.#env) ?? '/',
       clientVersion: this.options.version,
-      requestMs: this.options.requestMs,
+      limits: this.options.limits,
     });
     this.#servers.add(server);
     return server;

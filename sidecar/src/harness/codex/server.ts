@@ -22,10 +22,16 @@ import {
 } from './frames.js';
 import { type Answered, answerTo } from './permissions.js';
 
-/** How long Codex may take to answer a request that does no model work, in milliseconds. */
-const REQUEST_MS = 30_000;
-/** Opening a thread starts its MCP servers. */
-export const OPEN_MS = 60_000;
+export type ServerLimits = {
+  /** How long Codex may take to answer a request that does no model work, in milliseconds. */
+  readonly requestMs: number;
+  /** The same for opening a thread, which starts its MCP servers. */
+  readonly openMs: number;
+  /** How long a server that left a request unanswered has to show that it still answers anything. */
+  readonly probeMs: number;
+};
+
+export const SERVER_LIMITS: ServerLimits = { requestMs: 30_000, openMs: 60_000, probeMs: 10_000 };
 /**
  * What an answer that came late would still have set going, with nobody left to hear of it: a server that owes one of
  * these is ended, so that a message which was said to have failed is never worked on afterwards.
@@ -67,8 +73,7 @@ export type ServerOptions = {
   /** A folder that stays: each thread has a working folder of its own. */
   readonly cwd: string;
   readonly clientVersion: string;
-  /** How long a request that does no model work may take, in milliseconds; a test gives its own. */
-  readonly requestMs?: number;
+  readonly limits?: Partial<ServerLimits>;
 };
 
 export class CodexServer {
@@ -78,7 +83,7 @@ export class CodexServer {
   /** The newest reset times that Codex reported, of the account. */
   rateLimits: RateLimits | null = null;
 
-  readonly #requestMs: number;
+  readonly limits: ServerLimits;
   readonly #child: Child;
   readonly #pending = new Map<RequestId, (settled: Settled) => void>();
   readonly #listeners = new Map<string, ThreadListener>();
@@ -89,11 +94,12 @@ export class CodexServer {
   #fault: Failure | null = null;
   #gone: Failure | null = null;
   #swept: Promise<readonly string[]> = Promise.resolve([]);
+  #isProbed = false;
   #commands = 0;
   #sampler: NodeJS.Timeout | null = null;
 
   private constructor(private readonly options: ServerOptions) {
-    this.#requestMs = options.requestMs ?? REQUEST_MS;
+    this.limits = { ...SERVER_LIMITS, ...options.limits };
     this.#child = Child.start({
       program: options.program,
       args: ['app-server', ...OVERRIDES.flatMap((override) => ['-c', override])],
@@ -135,12 +141,17 @@ export class CodexServer {
   }
 
   /** Asks; resolves to how it went, and rejects never. */
-  request(method: string, params: unknown, timeoutMs: number = this.#requestMs): Promise<Settled> {
+  request(method: string, params: unknown, timeoutMs: number = this.limits.requestMs): Promise<Settled> {
     return new Promise((resolve) => this.send(method, params, resolve, timeoutMs));
   }
 
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
-  send(method: string, params: unknown, settle: (settled: Settled) => void, timeoutMs: number = this.#requestMs): void {
+  send(
+    method: string,
+    params: unknown,
+    settle: (settled: Settled) => void,
+    timeoutMs: number = this.limits.requestMs,
+  ): void {
     if (this.gone) {
       settle({ kind: 'gone', failure: this.gone });
       return;
@@ -154,12 +165,22 @@ export class CodexServer {
       }
       this.#pending.delete(id);
       settle({ kind: 'gone', failure: failure('protocol', `Codex ${what}`) });
+      void this.#probe();
     }, timeoutMs);
     this.#pending.set(id, (settled) => {
       clearTimeout(timer);
       settle(settled);
     });
     this.#child.write(JSON.stringify({ id, method, params }));
+  }
+
+  /** One slow answer may be an MCP server's fault; a server that answers nothing at all would fail whatever comes next. */
+  async #probe(): Promise<void> {
+    if (this.#isProbed) return;
+    this.#isProbed = true;
+    const settled = await this.request('account/read', { refreshToken: false }, this.limits.probeMs);
+    this.#isProbed = false;
+    if (settled.kind === 'gone') this.#giveUp(serverEnded('Codex was ended, for it answered nothing any more.'));
   }
 
   /** Hands a thread's notifications and requests to `listener` until it is called off. */

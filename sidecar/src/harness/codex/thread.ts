@@ -16,7 +16,7 @@ import { failure, INPUT_LIMIT, rpcFailure, unreadable } from './failures.js';
 import { type Address, FrameFault, read, threadOpened } from './frames.js';
 import { type Answered, answerTo } from './permissions.js';
 import { rulesWarning } from './rules.js';
-import { type CodexServer, OPEN_MS, type Settled, type ThreadListener } from './server.js';
+import type { CodexServer, Settled, ThreadListener } from './server.js';
 import { TokenMeter, totalOf } from './tokens.js';
 import { CodexTurn } from './turn.js';
 
@@ -164,10 +164,11 @@ export class CodexThread implements HarnessThread, ThreadListener {
     this.#hangUp();
     // Heard from before it is resumed: the thread's total follows the answer at once.
     if (thread !== null) this.#hangUp = this.#server.listen(thread, request.job, this);
+    const { openMs } = this.#server.limits;
     const settled =
       thread === null
-        ? await this.#server.request('thread/start', params, OPEN_MS)
-        : await this.#server.request('thread/resume', { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
+        ? await this.#server.request('thread/start', params, openMs)
+        : await this.#server.request('thread/resume', { ...params, threadId: thread, excludeTurns: true }, openMs);
     try {
       const opened = read(threadOpened, resultOf(settled, this.#server, request), 'the answer to opening a thread');
       this.#id = opened.thread.id;
