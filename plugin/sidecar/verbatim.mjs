@@ -159,6 +159,51 @@ function checkOwner(path, uid) {
   }
 }
 
+// sidecar/src/job/state-folder.ts
+import { isAbsolute as isAbsolute2, join as join2 } from "node:path";
+
+// sidecar/src/process/home.ts
+import { homedir, userInfo } from "node:os";
+import { isAbsolute } from "node:path";
+function homeFolder(env = process.env) {
+  if (env.HOME !== void 0 && isAbsolute(env.HOME)) return env.HOME;
+  for (const known of [homedir, () => userInfo().homedir]) {
+    try {
+      const folder = known();
+      if (isAbsolute(folder)) return folder;
+    } catch {
+    }
+  }
+  return null;
+}
+
+// sidecar/src/job/state-folder.ts
+var NoStateFolderError = class extends Error {
+  constructor() {
+    super("there is no home folder to keep jobs in; set HOME or XDG_STATE_HOME to an absolute path");
+    this.name = "NoStateFolderError";
+  }
+};
+function stateFolder(env) {
+  const base2 = env.XDG_STATE_HOME;
+  if (base2 !== void 0 && isAbsolute2(base2)) return join2(base2, "verbatim");
+  const home = homeFolder(env);
+  if (home === null) throw new NoStateFolderError();
+  return join2(home, ".local", "state", "verbatim");
+}
+function jobsFolder(state) {
+  return join2(state, "jobs");
+}
+function jobFolder(state, id) {
+  return join2(jobsFolder(state), id);
+}
+function logsFolder(state) {
+  return join2(state, "logs");
+}
+function sidecarsFolder(state) {
+  return join2(state, "sidecars");
+}
+
 // sidecar/src/server/serve.ts
 import { writeSync as writeSync3 } from "node:fs";
 import { join as join17 } from "node:path";
@@ -178,10 +223,7 @@ var DELIVERY_WAYS = ["plain", "handback", "handback_refused"];
 var VERSION = "0.1.0";
 
 // sidecar/src/harness/codex/harness.ts
-import { execFile } from "node:child_process";
-import { homedir } from "node:os";
-import { join as join7 } from "node:path";
-import { promisify } from "node:util";
+import { join as join8 } from "node:path";
 
 // sidecar/src/process/environment.ts
 var SIDECAR_VARIABLE = "VERBATIM_SIDECAR";
@@ -218,6 +260,432 @@ function depthOf(env) {
   return Number.isInteger(depth) && depth >= 0 ? depth : 0;
 }
 
+// sidecar/src/process/version.ts
+import { dirname as dirname2 } from "node:path";
+
+// sidecar/src/process/child.ts
+import { spawn } from "node:child_process";
+
+// sidecar/src/process/ladder.ts
+import { setTimeout as sleep } from "node:timers/promises";
+
+// sidecar/src/process/table.ts
+import { execFileSync } from "node:child_process";
+import { readdirSync as readdirSync2, readFileSync as readFileSync2 } from "node:fs";
+var IS_LINUX = process.platform === "linux";
+function processTable() {
+  if (IS_LINUX) {
+    return readdirSync2("/proc").filter((name2) => /^\d+$/.test(name2)).map((name2) => entryOf(Number(name2))).filter((entry) => entry !== null);
+  }
+  if (process.platform === "win32") return [];
+  return psTable();
+}
+function entryOf(pid) {
+  if (process.platform === "win32") return null;
+  if (!IS_LINUX) return psTable(pid)[0] ?? null;
+  try {
+    return parseStat(readFileSync2(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return null;
+  }
+}
+function isAlive(identity) {
+  const entry = entryOf(identity.pid);
+  return entry !== null && !entry.isZombie && entry.startTime === identity.startTime;
+}
+function parseStat(stat2) {
+  const open2 = stat2.indexOf("(");
+  const close = stat2.lastIndexOf(")");
+  if (open2 === -1 || close === -1) return null;
+  const rest = stat2.slice(close + 2).split(" ");
+  const [state, parent] = rest;
+  const startTime = rest[19];
+  if (state === void 0 || parent === void 0 || startTime === void 0) return null;
+  return {
+    pid: Number(stat2.slice(0, open2)),
+    parent: Number(parent),
+    startTime,
+    isZombie: state === "Z" || state === "X",
+    name: stat2.slice(open2 + 1, close)
+  };
+}
+function describe(identity) {
+  const entry = entryOf(identity.pid);
+  let command = entry?.name ?? "unknown";
+  if (IS_LINUX) {
+    try {
+      const line = readFileSync2(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      if (line !== "") command = line;
+    } catch {
+    }
+  }
+  return `${identity.pid} ${command.slice(0, 200)}`;
+}
+function carrying(name2, values, since) {
+  if (!IS_LINUX || values.length === 0) return [];
+  const wanted = new Set(values.map((value) => `${name2}=${value}`));
+  return processTable().filter((entry) => {
+    if (entry.isZombie || entry.pid === process.pid) return false;
+    if (since && BigInt(entry.startTime) < BigInt(since.startTime)) return false;
+    return environmentOf(entry.pid).some((variable2) => wanted.has(variable2));
+  });
+}
+function environmentOf(pid) {
+  try {
+    return readFileSync2(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+function psTable(pid) {
+  const columns = ["-o", "pid=,ppid=,stat=,lstart=,comm="];
+  const which = pid === void 0 ? ["-A"] : ["-p", String(pid)];
+  let text2;
+  try {
+    text2 = execFileSync("ps", [...which, ...columns], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } });
+  } catch {
+    return [];
+  }
+  return parsePs(text2);
+}
+function parsePs(text2) {
+  const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/gm;
+  return [...text2.matchAll(line)].map(([, pid, parent, state = "", startTime = "", name2 = ""]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    startTime,
+    isZombie: state.startsWith("Z"),
+    name: name2
+  }));
+}
+
+// sidecar/src/process/ladder.ts
+var GRACE = { askMs: 1e3, termMs: 1e3, killMs: 2e3 };
+var POLL_MS = 10;
+function signal(identity, name2) {
+  if (!isAlive(identity)) return false;
+  try {
+    process.kill(identity.pid, name2);
+    return true;
+  } catch {
+    return false;
+  }
+}
+async function untilGone(processes, ms) {
+  const end = performance.now() + ms;
+  let living = processes.filter(isAlive);
+  while (living.length > 0 && performance.now() < end) {
+    await sleep(POLL_MS);
+    living = living.filter(isAlive);
+  }
+  return living;
+}
+async function killAll(find, grace = GRACE) {
+  const end = performance.now() + grace.killMs;
+  let living = find().filter(isAlive);
+  while (living.length > 0 && performance.now() < end) {
+    for (const identity of living) signal(identity, "SIGKILL");
+    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - performance.now())));
+    living = find().filter(isAlive);
+  }
+  return living.map(describe);
+}
+
+// sidecar/src/process/lines.ts
+var LINE_LIMIT = 64 * 1024 * 1024;
+var NEWLINE = 10;
+var LineTooLong = class extends Error {
+  constructor(limit) {
+    super(`a line is longer than ${limit} bytes; nothing after it can be read`);
+    this.limit = limit;
+    this.name = "LineTooLong";
+  }
+  limit;
+};
+var LineFramer = class {
+  constructor(onLine, limit = LINE_LIMIT) {
+    this.onLine = onLine;
+    this.limit = limit;
+  }
+  onLine;
+  limit;
+  #parts = [];
+  #length = 0;
+  /**
+   * Takes the next bytes and hands on each line that they complete, without its `\n`.
+   *
+   * @throws LineTooLong when the line under way grows past the limit; the framer is then of no more use.
+   */
+  push(chunk) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE, from); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      this.#hold(chunk.subarray(from, at));
+      this.#flush();
+      from = at + 1;
+    }
+    this.#hold(chunk.subarray(from));
+  }
+  /** Hands on what came after the last `\n`, if anything did. */
+  end() {
+    if (this.#length > 0) this.#flush();
+  }
+  #hold(bytes) {
+    if (bytes.length === 0) return;
+    this.#length += bytes.length;
+    if (this.#length > this.limit) throw new LineTooLong(this.limit);
+    this.#parts.push(bytes);
+  }
+  #flush() {
+    const [only] = this.#parts;
+    const line = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts, this.#length);
+    this.#parts = [];
+    this.#length = 0;
+    this.onLine(line.toString("utf8"));
+  }
+};
+
+// sidecar/src/process/secrets.ts
+var MASK = "[masked]";
+var SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;
+var SHORTEST_VALUE = 8;
+var SHAPES = [
+  /\bsk-[A-Za-z0-9_-]{8,}/g,
+  /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})/g,
+  /\bglpat-[A-Za-z0-9_-]{16,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{8,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{30,}/g,
+  /\bnpm_[A-Za-z0-9]{30,}/g,
+  /\bhf_[A-Za-z0-9]{20,}/g,
+  /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
+];
+var FRAMED = [
+  [/\b(bearer|basic)(\s+)[A-Za-z0-9+/._~=-]{8,}/gi, `$1$2${MASK}`],
+  [/(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`]
+];
+function mask(text2, env = process.env) {
+  let masked = text2;
+  for (const value of secretValues(env)) masked = masked.replaceAll(value, MASK);
+  for (const [shape, replacement] of FRAMED) masked = masked.replace(shape, replacement);
+  for (const shape of SHAPES) masked = masked.replace(shape, MASK);
+  return masked;
+}
+function secretValues(env) {
+  return Object.entries(env).filter(([name2, value]) => value !== void 0 && value.length >= SHORTEST_VALUE && SECRET_NAME.test(name2)).map(([, value]) => value).filter((value) => !value.startsWith("/")).sort((a, b) => b.length - a.length);
+}
+
+// sidecar/src/process/tail.ts
+var TAIL_LIMIT = 16 * 1024;
+var TERMINAL_CODES = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
+var Tail = class {
+  constructor(limit = TAIL_LIMIT) {
+    this.limit = limit;
+  }
+  limit;
+  #chunks = [];
+  #length = 0;
+  push(chunk) {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    while (this.#length - (this.#chunks[0]?.length ?? 0) >= this.limit) {
+      this.#length -= this.#chunks.shift()?.length ?? 0;
+    }
+  }
+  /** The kept bytes as text, free of terminal codes, secrets masked; a character cut at the front is dropped. */
+  text(env = process.env) {
+    let bytes = Buffer.concat(this.#chunks);
+    if (bytes.length > this.limit) {
+      bytes = bytes.subarray(bytes.length - this.limit);
+      let start2 = 0;
+      while (start2 < 4 && ((bytes[start2] ?? 0) & 192) === 128) start2 += 1;
+      bytes = bytes.subarray(start2);
+    }
+    return mask(bytes.toString("utf8").replace(TERMINAL_CODES, ""), env).trim();
+  }
+  /** The last `count` lines of `text`, joined by ` | `: one line, for a note. */
+  lastLines(count, env) {
+    return this.text(env).split("\n").map((line) => line.trim()).filter((line) => line !== "").slice(-count).join(" | ");
+  }
+};
+
+// sidecar/src/process/tree.ts
+var ProcessTree = class {
+  constructor(root) {
+    this.root = root;
+    this.#known.set(root.pid, root);
+  }
+  root;
+  #known = /* @__PURE__ */ new Map();
+  /** Looks again: adds the children of every living member, drops members that ended. */
+  sample(table2 = processTable()) {
+    const living = new Map(table2.filter((entry) => !entry.isZombie).map((entry) => [entry.pid, entry]));
+    for (const [pid, identity] of this.#known) {
+      if (living.get(pid)?.startTime !== identity.startTime) this.#known.delete(pid);
+    }
+    for (let grew = true; grew; ) {
+      grew = false;
+      for (const entry of living.values()) {
+        if (this.#known.has(entry.pid) || !this.#known.has(entry.parent)) continue;
+        this.#known.set(entry.pid, { pid: entry.pid, startTime: entry.startTime });
+        grew = true;
+      }
+    }
+  }
+  /** The members that still run, the root among them. */
+  living() {
+    return [...this.#known.values()].filter(isAlive);
+  }
+  has(pid) {
+    return this.#known.has(pid);
+  }
+};
+
+// sidecar/src/process/child.ts
+var Child = class _Child {
+  constructor(process2, options) {
+    this.process = process2;
+    this.options = options;
+    if (process2 instanceof Error) {
+      this.identity = null;
+      this.tree = null;
+      this.#exit = { code: null, signal: null, fault: process2 };
+      this.exited = Promise.resolve(this.#exit);
+      return;
+    }
+    const entry = process2.pid === void 0 ? null : entryOf(process2.pid);
+    this.identity = entry ? { pid: entry.pid, startTime: entry.startTime } : null;
+    this.tree = this.identity ? new ProcessTree(this.identity) : null;
+    let fault = null;
+    const framer = new LineFramer(options.onLine, options.lineLimit ?? LINE_LIMIT);
+    process2.stdout.on("data", (chunk) => {
+      if (fault) return;
+      try {
+        framer.push(chunk);
+      } catch (error) {
+        fault = error;
+        process2.kill("SIGTERM");
+      }
+    });
+    process2.stderr.on("data", (chunk) => this.stderr.push(chunk));
+    process2.stdin.on("error", () => {
+    });
+    this.exited = new Promise((resolve3) => {
+      const settle = (exit) => {
+        this.#exit ??= exit;
+        resolve3(this.#exit);
+      };
+      process2.once("error", (error) => settle({ code: null, signal: null, fault: error }));
+      process2.once("exit", (code, name2) => {
+        const done = () => settle({ code, signal: name2, fault });
+        const timer = setTimeout(done, 250);
+        process2.once("close", () => {
+          clearTimeout(timer);
+          if (!fault) framer.end();
+          done();
+        });
+      });
+    });
+  }
+  process;
+  options;
+  exited;
+  stderr = new Tail();
+  tree;
+  identity;
+  #exit = null;
+  /** Starts it. A program that cannot be started shows in `exited`, as `fault`. */
+  static start(options) {
+    try {
+      const process2 = spawn(options.program, [...options.args], {
+        cwd: options.cwd,
+        env: { ...options.env },
+        stdio: ["pipe", "pipe", "pipe"],
+        // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
+        detached: globalThis.process.platform !== "win32",
+        windowsHide: true
+      });
+      return new _Child(process2, options);
+    } catch (error) {
+      return new _Child(error, options);
+    }
+  }
+  /** Writes one line, which nobody reads when the child has ended: `exited` says so. */
+  write(line) {
+    if (this.#exit || this.process instanceof Error) return;
+    if (this.process.stdin.writable) this.process.stdin.write(`${line}
+`);
+  }
+  /**
+   * Ends it and all that it started: close stdin, wait, SIGTERM, wait, SIGKILL the whole recorded tree and
+   * what `strays` names, verify. Resolves to the survivors, as `pid command`.
+   */
+  async end(strays = () => [], grace = GRACE) {
+    if (this.process instanceof Error) return [];
+    this.tree?.sample();
+    this.process.stdin.end();
+    if (!this.identity) return await this.#endBlindly(this.process, grace);
+    const left = await untilGone([this.identity], grace.askMs);
+    this.tree?.sample();
+    if (left.length > 0) {
+      signal(this.identity, "SIGTERM");
+      await untilGone([this.identity], grace.termMs);
+    }
+    return await this.sweep(strays, grace);
+  }
+  /** SIGKILLs the whole recorded tree and what `strays` names, at once. Resolves to the survivors. */
+  async sweep(strays = () => [], grace = GRACE) {
+    const { tree } = this;
+    if (!tree) return [];
+    return await killAll(() => {
+      tree.sample();
+      return [...tree.living(), ...strays()];
+    }, grace);
+  }
+  /** Where there is no table of processes (Windows): the child, and by `taskkill /T` what still hangs below it. */
+  async #endBlindly(process2, grace) {
+    const { pid } = process2;
+    if (pid === void 0) return [];
+    const isOver = async (ms) => {
+      const timeout = new Promise((resolve3) => setTimeout(() => resolve3("late"), ms).unref());
+      return await Promise.race([this.exited, timeout]) !== "late";
+    };
+    if (await isOver(grace.askMs)) return [];
+    if (globalThis.process.platform === "win32") {
+      spawn("taskkill", ["/pid", String(pid), "/T", "/F"]).on("error", () => {
+      });
+    }
+    process2.kill("SIGKILL");
+    return await isOver(grace.killMs) ? [] : [`${pid} ${this.options.program}`];
+  }
+};
+
+// sidecar/src/process/version.ts
+var ANSWER_MS = 1e4;
+async function askVersion(program, env, limitMs = ANSWER_MS) {
+  const lines = [];
+  const set = Object.entries(env).filter((entry) => entry[1] !== void 0);
+  const child = Child.start({
+    program,
+    args: ["--version"],
+    cwd: dirname2(program),
+    env: Object.fromEntries(set),
+    onLine: (line) => lines.push(line)
+  });
+  let ending = null;
+  const timer = setTimeout(() => {
+    ending = child.end(() => [], { ...GRACE, askMs: 0, termMs: 0 });
+  }, limitMs);
+  const { code, signal: signal2, fault } = await child.exited;
+  clearTimeout(timer);
+  await ending;
+  if (ending !== null) return { kind: "failed", why: `it said nothing within ${limitMs / 1e3} s` };
+  if (fault !== null) return { kind: "failed", why: fault.message };
+  if (code !== 0)
+    return { kind: "failed", why: signal2 === null ? `it ended with exit code ${code}` : `${signal2} ended it` };
+  return { kind: "answered", version: /\d+\.\d+\.\d+\S*/.exec(lines.join("\n"))?.[0] ?? null };
+}
+
 // sidecar/src/harness/contract.ts
 var HarnessError = class extends Error {
   constructor(failure3) {
@@ -230,7 +698,7 @@ var HarnessError = class extends Error {
 
 // sidecar/src/harness/codex/account.ts
 import { statSync } from "node:fs";
-import { join as join2 } from "node:path";
+import { join as join3 } from "node:path";
 
 // sidecar/src/harness/codex/failures.ts
 var INSTALL = "npm install -g @openai/codex";
@@ -392,7 +860,7 @@ function rpcKind(error) {
   return "unknown";
 }
 
-// node_modules/zod/v4/core/util.js
+// ../../../work/main/node_modules/zod/v4/core/util.js
 function jsonStringifyReplacer(_, value) {
   if (typeof value === "bigint")
     return value.toString();
@@ -643,7 +1111,7 @@ function installLazyProp(inst, key, make, enumerable) {
   });
 }
 
-// node_modules/zod/v4/core/core.js
+// ../../../work/main/node_modules/zod/v4/core/core.js
 var _a;
 var _zodDesc = { value: void 0, enumerable: false };
 var _E = "captureStackTrace" in Error ? Error : null;
@@ -755,7 +1223,7 @@ function config(newConfig) {
   return globalConfig;
 }
 
-// node_modules/zod/v4/core/errors.js
+// ../../../work/main/node_modules/zod/v4/core/errors.js
 function _getMessage() {
   const internals = this._zod;
   internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
@@ -800,7 +1268,7 @@ var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
   Parent: Error
 });
 
-// node_modules/zod/v4/core/parse.js
+// ../../../work/main/node_modules/zod/v4/core/parse.js
 var _parse = (_Err) => {
   const fn = (schema, value, _ctx, _params) => {
     const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
@@ -871,19 +1339,19 @@ var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
 };
 var safeParseAsync = /* @__PURE__ */ _safeParseAsync($ZodRealError);
 
-// node_modules/zod/v4/core/regexes.js
+// ../../../work/main/node_modules/zod/v4/core/regexes.js
 var anyString = /^[\s\S]{0,}$/;
 var number = /^-?\d+(?:\.\d+)?$/;
 var boolean = /^(?:true|false)$/i;
 
-// node_modules/zod/v4/core/versions.js
+// ../../../work/main/node_modules/zod/v4/core/versions.js
 var version = {
   major: 4,
   minor: 6,
   patch: 7
 };
 
-// node_modules/zod/v4/core/schemas.js
+// ../../../work/main/node_modules/zod/v4/core/schemas.js
 var $ZodType = /* @__PURE__ */ $constructor("$ZodType", (inst, def) => {
   var _a2;
   inst ?? (inst = {});
@@ -1618,7 +2086,7 @@ var $ZodNullable = /* @__PURE__ */ $constructor("$ZodNullable", (inst, def) => {
   };
 });
 
-// node_modules/zod/v4/core/api.js
+// ../../../work/main/node_modules/zod/v4/core/api.js
 function snapshotChecks(def) {
   if (def.checks)
     def.checks = [...def.checks];
@@ -1646,7 +2114,7 @@ function _unknown(Class) {
   });
 }
 
-// node_modules/zod/v4/mini/schemas.js
+// ../../../work/main/node_modules/zod/v4/mini/schemas.js
 var ZodMiniType = /* @__PURE__ */ $constructor("ZodMiniType", (inst, def) => {
   if (!inst._zod)
     throw new Error("Uninitialized schema in ZodMiniType.");
@@ -2030,8 +2498,8 @@ function itemOf(params) {
 var Account = class {
   #file;
   /** @param home CODEX_HOME */
-  constructor(home2) {
-    this.#file = join2(home2, "auth.json");
+  constructor(home) {
+    this.#file = join3(home, "auth.json");
   }
   /**
    * `no` exactly where the provider needs an OpenAI sign-in and there is none. Codex does not look by itself: a
@@ -2096,25 +2564,25 @@ async function modelsOf(server) {
 }
 
 // sidecar/src/harness/codex/program.ts
-import { existsSync, readdirSync as readdirSync2, realpathSync } from "node:fs";
-import { dirname as dirname2, join as join4 } from "node:path";
+import { existsSync, readdirSync as readdirSync3, realpathSync } from "node:fs";
+import { dirname as dirname3, join as join5 } from "node:path";
 
 // sidecar/src/process/resolve.ts
 import { accessSync, constants as constants2, statSync as statSync2 } from "node:fs";
-import { delimiter, isAbsolute, join as join3, resolve } from "node:path";
+import { delimiter, isAbsolute as isAbsolute3, join as join4, resolve } from "node:path";
 function resolveProgram(name2, options) {
   const { env, platform = process.platform, cwd = process.cwd() } = options;
   const isWindows = platform === "win32";
   const names = [...new Set(isWindows ? withExtensions(name2, env) : [name2])];
-  if (isAbsolute(name2) || name2.includes("/") || isWindows && name2.includes("\\")) {
+  if (isAbsolute3(name2) || name2.includes("/") || isWindows && name2.includes("\\")) {
     const found = names.map((candidate) => resolve(cwd, candidate)).find((path) => isProgram(path, isWindows));
     return found ? { kind: "found", path: found } : { kind: "missing", lookedFor: names.join(", ") };
   }
   const folders = (variable(env, "PATH", isWindows) ?? "").split(isWindows ? ";" : delimiter).filter(Boolean);
   for (const folder of folders) {
-    if (!isAbsolute(folder)) continue;
+    if (!isAbsolute3(folder)) continue;
     for (const candidate of names) {
-      const path = join3(folder, candidate);
+      const path = join4(folder, candidate);
       if (isProgram(path, isWindows)) return { kind: "found", path };
     }
   }
@@ -2155,420 +2623,23 @@ function nativeOf(path) {
   } catch {
     return null;
   }
-  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join4(dirname2(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname2(dirname2(real))] : [];
+  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join5(dirname3(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname3(dirname3(real))] : [];
   const platform = { linux: "linux", android: "linux", darwin: "darwin", win32: "win32" }[process.platform];
   const binary = process.platform === "win32" ? "codex.exe" : "codex";
   for (const root of packages) {
     const vendors = [
       // Hoisted beside it (npm, pnpm), nested below it (npm -g), or the vendor folder of older packages.
-      join4(dirname2(root), `codex-${platform}-${process.arch}`, "vendor"),
-      join4(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
-      join4(root, "vendor")
+      join5(dirname3(root), `codex-${platform}-${process.arch}`, "vendor"),
+      join5(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
+      join5(root, "vendor")
     ];
     for (const vendor of vendors.filter(existsSync)) {
-      const found = readdirSync2(vendor).map((target) => join4(vendor, target, "bin", binary)).find(existsSync);
+      const found = readdirSync3(vendor).map((target) => join5(vendor, target, "bin", binary)).find(existsSync);
       if (found) return found;
     }
   }
   return null;
 }
-
-// sidecar/src/process/child.ts
-import { spawn } from "node:child_process";
-
-// sidecar/src/process/ladder.ts
-import { setTimeout as sleep } from "node:timers/promises";
-
-// sidecar/src/process/table.ts
-import { execFileSync } from "node:child_process";
-import { readdirSync as readdirSync3, readFileSync as readFileSync2 } from "node:fs";
-var IS_LINUX = process.platform === "linux";
-function processTable() {
-  if (IS_LINUX) {
-    return readdirSync3("/proc").filter((name2) => /^\d+$/.test(name2)).map((name2) => entryOf(Number(name2))).filter((entry) => entry !== null);
-  }
-  if (process.platform === "win32") return [];
-  return psTable();
-}
-function entryOf(pid) {
-  if (process.platform === "win32") return null;
-  if (!IS_LINUX) return psTable(pid)[0] ?? null;
-  try {
-    return parseStat(readFileSync2(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return null;
-  }
-}
-function isAlive(identity) {
-  const entry = entryOf(identity.pid);
-  return entry !== null && !entry.isZombie && entry.startTime === identity.startTime;
-}
-function parseStat(stat2) {
-  const open2 = stat2.indexOf("(");
-  const close = stat2.lastIndexOf(")");
-  if (open2 === -1 || close === -1) return null;
-  const rest = stat2.slice(close + 2).split(" ");
-  const [state, parent] = rest;
-  const startTime = rest[19];
-  if (state === void 0 || parent === void 0 || startTime === void 0) return null;
-  return {
-    pid: Number(stat2.slice(0, open2)),
-    parent: Number(parent),
-    startTime,
-    isZombie: state === "Z" || state === "X",
-    name: stat2.slice(open2 + 1, close)
-  };
-}
-function describe2(identity) {
-  const entry = entryOf(identity.pid);
-  let command = entry?.name ?? "unknown";
-  if (IS_LINUX) {
-    try {
-      const line = readFileSync2(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-      if (line !== "") command = line;
-    } catch {
-    }
-  }
-  return `${identity.pid} ${command.slice(0, 200)}`;
-}
-function carrying(name2, values, since) {
-  if (!IS_LINUX || values.length === 0) return [];
-  const wanted = new Set(values.map((value) => `${name2}=${value}`));
-  return processTable().filter((entry) => {
-    if (entry.isZombie || entry.pid === process.pid) return false;
-    if (since && BigInt(entry.startTime) < BigInt(since.startTime)) return false;
-    return environmentOf(entry.pid).some((variable2) => wanted.has(variable2));
-  });
-}
-function environmentOf(pid) {
-  try {
-    return readFileSync2(`/proc/${pid}/environ`, "utf8").split("\0");
-  } catch {
-    return [];
-  }
-}
-function psTable(pid) {
-  const columns = ["-o", "pid=,ppid=,stat=,lstart=,comm="];
-  const which = pid === void 0 ? ["-A"] : ["-p", String(pid)];
-  let text2;
-  try {
-    text2 = execFileSync("ps", [...which, ...columns], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } });
-  } catch {
-    return [];
-  }
-  return parsePs(text2);
-}
-function parsePs(text2) {
-  const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/gm;
-  return [...text2.matchAll(line)].map(([, pid, parent, state = "", startTime = "", name2 = ""]) => ({
-    pid: Number(pid),
-    parent: Number(parent),
-    startTime,
-    isZombie: state.startsWith("Z"),
-    name: name2
-  }));
-}
-
-// sidecar/src/process/ladder.ts
-var GRACE = { askMs: 1e3, termMs: 1e3, killMs: 2e3 };
-var POLL_MS = 10;
-function signal(identity, name2) {
-  if (!isAlive(identity)) return false;
-  try {
-    process.kill(identity.pid, name2);
-    return true;
-  } catch {
-    return false;
-  }
-}
-async function untilGone(processes, ms) {
-  const end = performance.now() + ms;
-  let living = processes.filter(isAlive);
-  while (living.length > 0 && performance.now() < end) {
-    await sleep(POLL_MS);
-    living = living.filter(isAlive);
-  }
-  return living;
-}
-async function killAll(find, grace = GRACE) {
-  const end = performance.now() + grace.killMs;
-  let living = find().filter(isAlive);
-  while (living.length > 0 && performance.now() < end) {
-    for (const identity of living) signal(identity, "SIGKILL");
-    await untilGone(living, Math.min(200, Math.max(POLL_MS, end - performance.now())));
-    living = find().filter(isAlive);
-  }
-  return living.map(describe2);
-}
-
-// sidecar/src/process/lines.ts
-var LINE_LIMIT = 64 * 1024 * 1024;
-var NEWLINE = 10;
-var LineTooLong = class extends Error {
-  constructor(limit) {
-    super(`a line is longer than ${limit} bytes; nothing after it can be read`);
-    this.limit = limit;
-    this.name = "LineTooLong";
-  }
-  limit;
-};
-var LineFramer = class {
-  constructor(onLine, limit = LINE_LIMIT) {
-    this.onLine = onLine;
-    this.limit = limit;
-  }
-  onLine;
-  limit;
-  #parts = [];
-  #length = 0;
-  /**
-   * Takes the next bytes and hands on each line that they complete, without its `\n`.
-   *
-   * @throws LineTooLong when the line under way grows past the limit; the framer is then of no more use.
-   */
-  push(chunk) {
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE, from); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      this.#hold(chunk.subarray(from, at));
-      this.#flush();
-      from = at + 1;
-    }
-    this.#hold(chunk.subarray(from));
-  }
-  /** Hands on what came after the last `\n`, if anything did. */
-  end() {
-    if (this.#length > 0) this.#flush();
-  }
-  #hold(bytes) {
-    if (bytes.length === 0) return;
-    this.#length += bytes.length;
-    if (this.#length > this.limit) throw new LineTooLong(this.limit);
-    this.#parts.push(bytes);
-  }
-  #flush() {
-    const [only] = this.#parts;
-    const line = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts, this.#length);
-    this.#parts = [];
-    this.#length = 0;
-    this.onLine(line.toString("utf8"));
-  }
-};
-
-// sidecar/src/process/secrets.ts
-var MASK = "[masked]";
-var SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;
-var SHORTEST_VALUE = 8;
-var SHAPES = [
-  /\bsk-[A-Za-z0-9_-]{8,}/g,
-  /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})/g,
-  /\bglpat-[A-Za-z0-9_-]{16,}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{8,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{30,}/g,
-  /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\bhf_[A-Za-z0-9]{20,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
-];
-var FRAMED = [
-  [/\b(bearer|basic)(\s+)[A-Za-z0-9+/._~=-]{8,}/gi, `$1$2${MASK}`],
-  [/(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${MASK}@`]
-];
-function mask(text2, env = process.env) {
-  let masked = text2;
-  for (const value of secretValues(env)) masked = masked.replaceAll(value, MASK);
-  for (const [shape, replacement] of FRAMED) masked = masked.replace(shape, replacement);
-  for (const shape of SHAPES) masked = masked.replace(shape, MASK);
-  return masked;
-}
-function secretValues(env) {
-  return Object.entries(env).filter(([name2, value]) => value !== void 0 && value.length >= SHORTEST_VALUE && SECRET_NAME.test(name2)).map(([, value]) => value).filter((value) => !value.startsWith("/")).sort((a, b) => b.length - a.length);
-}
-
-// sidecar/src/process/tail.ts
-var TAIL_LIMIT = 16 * 1024;
-var TERMINAL_CODES = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
-var Tail = class {
-  constructor(limit = TAIL_LIMIT) {
-    this.limit = limit;
-  }
-  limit;
-  #chunks = [];
-  #length = 0;
-  push(chunk) {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    while (this.#length - (this.#chunks[0]?.length ?? 0) >= this.limit) {
-      this.#length -= this.#chunks.shift()?.length ?? 0;
-    }
-  }
-  /** The kept bytes as text, free of terminal codes, secrets masked; a character cut at the front is dropped. */
-  text(env = process.env) {
-    let bytes = Buffer.concat(this.#chunks);
-    if (bytes.length > this.limit) {
-      bytes = bytes.subarray(bytes.length - this.limit);
-      let start2 = 0;
-      while (start2 < 4 && ((bytes[start2] ?? 0) & 192) === 128) start2 += 1;
-      bytes = bytes.subarray(start2);
-    }
-    return mask(bytes.toString("utf8").replace(TERMINAL_CODES, ""), env).trim();
-  }
-  /** The last `count` lines of `text`, joined by ` | `: one line, for a note. */
-  lastLines(count, env) {
-    return this.text(env).split("\n").map((line) => line.trim()).filter((line) => line !== "").slice(-count).join(" | ");
-  }
-};
-
-// sidecar/src/process/tree.ts
-var ProcessTree = class {
-  constructor(root) {
-    this.root = root;
-    this.#known.set(root.pid, root);
-  }
-  root;
-  #known = /* @__PURE__ */ new Map();
-  /** Looks again: adds the children of every living member, drops members that ended. */
-  sample(table2 = processTable()) {
-    const living = new Map(table2.filter((entry) => !entry.isZombie).map((entry) => [entry.pid, entry]));
-    for (const [pid, identity] of this.#known) {
-      if (living.get(pid)?.startTime !== identity.startTime) this.#known.delete(pid);
-    }
-    for (let grew = true; grew; ) {
-      grew = false;
-      for (const entry of living.values()) {
-        if (this.#known.has(entry.pid) || !this.#known.has(entry.parent)) continue;
-        this.#known.set(entry.pid, { pid: entry.pid, startTime: entry.startTime });
-        grew = true;
-      }
-    }
-  }
-  /** The members that still run, the root among them. */
-  living() {
-    return [...this.#known.values()].filter(isAlive);
-  }
-  has(pid) {
-    return this.#known.has(pid);
-  }
-};
-
-// sidecar/src/process/child.ts
-var Child = class _Child {
-  constructor(process2, options) {
-    this.process = process2;
-    this.options = options;
-    if (process2 instanceof Error) {
-      this.identity = null;
-      this.tree = null;
-      this.#exit = { code: null, signal: null, fault: process2 };
-      this.exited = Promise.resolve(this.#exit);
-      return;
-    }
-    const entry = process2.pid === void 0 ? null : entryOf(process2.pid);
-    this.identity = entry ? { pid: entry.pid, startTime: entry.startTime } : null;
-    this.tree = this.identity ? new ProcessTree(this.identity) : null;
-    let fault = null;
-    const framer = new LineFramer(options.onLine, options.lineLimit ?? LINE_LIMIT);
-    process2.stdout.on("data", (chunk) => {
-      if (fault) return;
-      try {
-        framer.push(chunk);
-      } catch (error) {
-        fault = error;
-        process2.kill("SIGTERM");
-      }
-    });
-    process2.stderr.on("data", (chunk) => this.stderr.push(chunk));
-    process2.stdin.on("error", () => {
-    });
-    this.exited = new Promise((resolve3) => {
-      const settle = (exit) => {
-        this.#exit ??= exit;
-        resolve3(this.#exit);
-      };
-      process2.once("error", (error) => settle({ code: null, signal: null, fault: error }));
-      process2.once("exit", (code, name2) => {
-        const done = () => settle({ code, signal: name2, fault });
-        const timer = setTimeout(done, 250);
-        process2.once("close", () => {
-          clearTimeout(timer);
-          if (!fault) framer.end();
-          done();
-        });
-      });
-    });
-  }
-  process;
-  options;
-  exited;
-  stderr = new Tail();
-  tree;
-  identity;
-  #exit = null;
-  /** Starts it. A program that cannot be started shows in `exited`, as `fault`. */
-  static start(options) {
-    try {
-      const process2 = spawn(options.program, [...options.args], {
-        cwd: options.cwd,
-        env: { ...options.env },
-        stdio: ["pipe", "pipe", "pipe"],
-        // An own group (and session): a signal to ours, such as Ctrl-C, does not reach it.
-        detached: globalThis.process.platform !== "win32",
-        windowsHide: true
-      });
-      return new _Child(process2, options);
-    } catch (error) {
-      return new _Child(error, options);
-    }
-  }
-  /** Writes one line, which nobody reads when the child has ended: `exited` says so. */
-  write(line) {
-    if (this.#exit || this.process instanceof Error) return;
-    if (this.process.stdin.writable) this.process.stdin.write(`${line}
-`);
-  }
-  /**
-   * Ends it and all that it started: close stdin, wait, SIGTERM, wait, SIGKILL the whole recorded tree and
-   * what `strays` names, verify. Resolves to the survivors, as `pid command`.
-   */
-  async end(strays = () => [], grace = GRACE) {
-    if (this.process instanceof Error) return [];
-    this.tree?.sample();
-    this.process.stdin.end();
-    if (!this.identity) return await this.#endBlindly(this.process, grace);
-    const left = await untilGone([this.identity], grace.askMs);
-    this.tree?.sample();
-    if (left.length > 0) {
-      signal(this.identity, "SIGTERM");
-      await untilGone([this.identity], grace.termMs);
-    }
-    return await this.sweep(strays, grace);
-  }
-  /** SIGKILLs the whole recorded tree and what `strays` names, at once. Resolves to the survivors. */
-  async sweep(strays = () => [], grace = GRACE) {
-    const { tree } = this;
-    if (!tree) return [];
-    return await killAll(() => {
-      tree.sample();
-      return [...tree.living(), ...strays()];
-    }, grace);
-  }
-  /** Where there is no table of processes (Windows): the child, and by `taskkill /T` what still hangs below it. */
-  async #endBlindly(process2, grace) {
-    const { pid } = process2;
-    if (pid === void 0) return [];
-    const isOver = async (ms) => {
-      const timeout = new Promise((resolve3) => setTimeout(() => resolve3("late"), ms).unref());
-      return await Promise.race([this.exited, timeout]) !== "late";
-    };
-    if (await isOver(grace.askMs)) return [];
-    if (globalThis.process.platform === "win32") {
-      spawn("taskkill", ["/pid", String(pid), "/T", "/F"]).on("error", () => {
-      });
-    }
-    process2.kill("SIGKILL");
-    return await isOver(grace.killMs) ? [] : [`${pid} ${this.options.program}`];
-  }
-};
 
 // sidecar/src/harness/codex/shell.ts
 var SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh) -l?c (.*)$/s;
@@ -2612,33 +2683,33 @@ function shellWord(word) {
 
 // sidecar/src/harness/codex/worktree.ts
 import { lstatSync as lstatSync2, readFileSync as readFileSync3, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
-import { basename as basename2, dirname as dirname3, join as join5, resolve as resolve2 } from "node:path";
+import { basename as basename2, dirname as dirname4, join as join6, resolve as resolve2 } from "node:path";
 function worktreeRoots(cwd) {
   const pointer = gitPointer(cwd);
   if (pointer === null) return [];
   try {
     const gitFolder = realpathSync2(pointer.gitFolder);
-    const worktrees = dirname3(gitFolder);
+    const worktrees = dirname4(gitFolder);
     if (basename2(worktrees) !== "worktrees" || !isKnownAs(gitFolder, pointer.file)) return [];
-    const common = dirname3(worktrees);
-    return [gitFolder, ...["objects", "refs", "logs"].map((name2) => join5(common, name2))].filter(isRealFolder);
+    const common = dirname4(worktrees);
+    return [gitFolder, ...["objects", "refs", "logs"].map((name2) => join6(common, name2))].filter(isRealFolder);
   } catch {
     return [];
   }
 }
 function isKnownAs(gitFolder, file) {
-  const named = readFileSync3(join5(gitFolder, "gitdir"), "utf8").trim();
+  const named = readFileSync3(join6(gitFolder, "gitdir"), "utf8").trim();
   return realpathSync2(resolve2(gitFolder, named)) === realpathSync2(file);
 }
 function gitPointer(cwd) {
-  for (let folder = cwd; ; folder = dirname3(folder)) {
-    const file = join5(folder, ".git");
+  for (let folder = cwd; ; folder = dirname4(folder)) {
+    const file = join6(folder, ".git");
     try {
       if (!statSync3(file).isFile()) return null;
       const named = /^gitdir: (.+)$/m.exec(readFileSync3(file, "utf8"))?.[1]?.trim();
       return named === void 0 ? null : { file, gitFolder: resolve2(folder, named) };
     } catch {
-      if (dirname3(folder) === folder) return null;
+      if (dirname4(folder) === folder) return null;
     }
   }
 }
@@ -2787,8 +2858,7 @@ function isRecord(value) {
 }
 
 // sidecar/src/harness/codex/server.ts
-var REQUEST_MS = 3e4;
-var OPEN_MS = 6e4;
+var SERVER_LIMITS = { requestMs: 3e4, openMs: 6e4, probeMs: 1e4 };
 var OWED = /* @__PURE__ */ new Set(["initialize", "turn/start", "turn/steer"]);
 var SAMPLE_MS = 500;
 var OVERRIDES = [
@@ -2798,7 +2868,7 @@ var OVERRIDES = [
 var CodexServer = class _CodexServer {
   constructor(options) {
     this.options = options;
-    this.#requestMs = options.requestMs ?? REQUEST_MS;
+    this.limits = { ...SERVER_LIMITS, ...options.limits };
     this.#child = Child.start({
       program: options.program,
       args: ["app-server", ...OVERRIDES.flatMap((override) => ["-c", override])],
@@ -2814,7 +2884,7 @@ var CodexServer = class _CodexServer {
   version = "unknown";
   /** The newest reset times that Codex reported, of the account. */
   rateLimits = null;
-  #requestMs;
+  limits;
   #child;
   #pending = /* @__PURE__ */ new Map();
   #listeners = /* @__PURE__ */ new Map();
@@ -2825,6 +2895,7 @@ var CodexServer = class _CodexServer {
   #fault = null;
   #gone = null;
   #swept = Promise.resolve([]);
+  #isProbed = false;
   #commands = 0;
   #sampler = null;
   /** Starts it and shakes hands; rejects never: a server that did not start is `gone`. */
@@ -2856,11 +2927,11 @@ var CodexServer = class _CodexServer {
     return this.#gone ?? this.#fault;
   }
   /** Asks; resolves to how it went, and rejects never. */
-  request(method, params, timeoutMs = this.#requestMs) {
+  request(method, params, timeoutMs = this.limits.requestMs) {
     return new Promise((resolve3) => this.send(method, params, resolve3, timeoutMs));
   }
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
-  send(method, params, settle, timeoutMs = this.#requestMs) {
+  send(method, params, settle, timeoutMs = this.limits.requestMs) {
     if (this.gone) {
       settle({ kind: "gone", failure: this.gone });
       return;
@@ -2874,12 +2945,21 @@ var CodexServer = class _CodexServer {
       }
       this.#pending.delete(id);
       settle({ kind: "gone", failure: failure("protocol", `Codex ${what}`) });
+      void this.#probe();
     }, timeoutMs);
     this.#pending.set(id, (settled) => {
       clearTimeout(timer);
       settle(settled);
     });
     this.#child.write(JSON.stringify({ id, method, params }));
+  }
+  /** One slow answer may be an MCP server's fault; a server that answers nothing at all would fail whatever comes next. */
+  async #probe() {
+    if (this.#isProbed) return;
+    this.#isProbed = true;
+    const settled = await this.request("account/read", { refreshToken: false }, this.limits.probeMs);
+    this.#isProbed = false;
+    if (settled.kind === "gone") this.#giveUp(serverEnded("Codex was ended, for it answered nothing any more."));
   }
   /** Hands a thread's notifications and requests to `listener` until it is called off. */
   listen(thread, job, listener) {
@@ -3030,12 +3110,12 @@ import { statSync as statSync4 } from "node:fs";
 
 // sidecar/src/harness/codex/rules.ts
 import { readdirSync as readdirSync4, readFileSync as readFileSync4 } from "node:fs";
-import { join as join6 } from "node:path";
-function rulesWarning(home2) {
-  const folder = join6(home2, "rules");
+import { join as join7 } from "node:path";
+function rulesWarning(home) {
+  const folder = join7(home, "rules");
   try {
     const files = readdirSync4(folder).filter((name2) => name2.endsWith(".rules"));
-    const allowing = files.filter((name2) => allows(readFileSync4(join6(folder, name2), "utf8")));
+    const allowing = files.filter((name2) => allows(readFileSync4(join7(folder, name2), "utf8")));
     if (allowing.length === 0) return null;
     return `Commands that ${folder} allows run outside Codex's sandbox: ${allowing.join(", ")}.`;
   } catch {
@@ -3790,7 +3870,8 @@ var CodexThread = class _CodexThread {
     };
     this.#hangUp();
     if (thread !== null) this.#hangUp = this.#server.listen(thread, request.job, this);
-    const settled = thread === null ? await this.#server.request("thread/start", params, OPEN_MS) : await this.#server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, OPEN_MS);
+    const { openMs } = this.#server.limits;
+    const settled = thread === null ? await this.#server.request("thread/start", params, openMs) : await this.#server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, openMs);
     try {
       const opened = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
       this.#id = opened.thread.id;
@@ -3904,7 +3985,7 @@ var Codex = class {
   constructor(options) {
     this.options = options;
     this.#env = childEnvironment({ parent: options.env, keys: ["openai"], sidecar: options.sidecar });
-    this.home = this.#env.CODEX_HOME || join7(this.#env.HOME || homedir(), ".codex");
+    this.home = this.#env.CODEX_HOME || join8(homeFolder(this.#env) ?? "/", ".codex");
     this.account = new Account(this.home);
     this.variables = {
       [SIDECAR_VARIABLE]: options.sidecar,
@@ -3923,15 +4004,15 @@ var Codex = class {
   async detect() {
     const program = findCodex(this.options.env, this.options.program);
     if (program.kind === "missing") return { kind: "missing", lookedFor: program.lookedFor, install: INSTALL };
-    const version2 = await versionOf(program.path, this.#env);
-    if (version2 === null) {
+    const answer4 = await askVersion(program.path, this.#env);
+    if (answer4.kind === "failed" || answer4.version === null) {
       return { kind: "missing", lookedFor: `${program.path}, which does not answer --version`, install: INSTALL };
     }
     const up = await this.#starting;
     const server = up && !up.gone ? up : await this.#start(program.path);
     const signedIn = server.gone ? "unknown" : await this.account.state(server);
     if (server !== up) await this.retire(server);
-    return { kind: "found", version: version2, program: program.path, signedIn };
+    return { kind: "found", version: answer4.version, program: program.path, signedIn };
   }
   async warm() {
     try {
@@ -3968,9 +4049,9 @@ var Codex = class {
     const server = await CodexServer.start({
       program,
       env: this.#env,
-      cwd: this.#env.HOME || homedir(),
+      cwd: homeFolder(this.#env) ?? "/",
       clientVersion: this.options.version,
-      requestMs: this.options.requestMs
+      limits: this.options.limits
     });
     this.#servers.add(server);
     return server;
@@ -3996,14 +4077,6 @@ var Codex = class {
     return [...new Set(survivors.flat())];
   }
 };
-async function versionOf(program, env) {
-  try {
-    const { stdout } = await promisify(execFile)(program, ["--version"], { env, timeout: 1e4, windowsHide: true });
-    return /(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
-  } catch {
-    return null;
-  }
-}
 
 // sidecar/src/harness/registry.ts
 var MAKERS = {
@@ -4114,13 +4187,13 @@ import { join as join12 } from "node:path";
 
 // sidecar/src/job/answers.ts
 import { createHash } from "node:crypto";
-import { join as join8 } from "node:path";
+import { join as join9 } from "node:path";
 var LONE_SURROGATE = new RegExp("\\p{Surrogate}", "u");
 function answerFile(folder, turn) {
-  return join8(folder, "answers", String(turn));
+  return join9(folder, "answers", String(turn));
 }
 function answeredTurns(folder) {
-  const turns = namesIn(join8(folder, "answers")).filter((name2) => /^[1-9]\d{0,8}$/.test(name2));
+  const turns = namesIn(join9(folder, "answers")).filter((name2) => /^[1-9]\d{0,8}$/.test(name2));
   return turns.map(Number).sort((a, b) => b - a);
 }
 async function storeAnswer(folder, turn, text2) {
@@ -4251,7 +4324,7 @@ function bounded(text2, limit) {
 
 // sidecar/src/job/event-log.ts
 import { closeSync as closeSync2, constants as constants3, fstatSync as fstatSync2, ftruncateSync, readSync, writeSync } from "node:fs";
-import { dirname as dirname4, join as join9 } from "node:path";
+import { dirname as dirname5, join as join10 } from "node:path";
 var KEPT_EVENTS = 32;
 var KEPT_CHARACTERS = 512 * 1024;
 var PAGE_BYTES = 1024 * 1024;
@@ -4285,7 +4358,7 @@ var EventLog = class _EventLog {
       });
       const good = offsets[offsets.length - 1] ?? 0;
       if (good < size2) {
-        setAside(descriptor, good, size2, join9(dirname4(path), "events.damaged"));
+        setAside(descriptor, good, size2, join10(dirname5(path), "events.damaged"));
         ftruncateSync(descriptor, good);
       }
       return new _EventLog(descriptor, offsets);
@@ -4416,7 +4489,7 @@ function deep(value, mask2) {
 
 // sidecar/src/job/owner.ts
 import { closeSync as closeSync3, constants as constants4, linkSync, renameSync as renameSync2, rmSync as rmSync2, writeFileSync as writeFileSync2 } from "node:fs";
-import { join as join10 } from "node:path";
+import { join as join11 } from "node:path";
 
 // sidecar/src/shape.ts
 var ShapeError = class extends Error {
@@ -4507,7 +4580,7 @@ function sidecarId({ pid, startTime }) {
   return `${pid}-${startTime.replace(/[^A-Za-z0-9]+/g, "_")}`;
 }
 function takeJob(folder, job, self) {
-  const path = join10(folder, "owner");
+  const path = join11(folder, "owner");
   for (let attempt = 0; attempt < 20; attempt++) {
     if (claim2(path, self)) return;
     const owner = readOwner(path);
@@ -4519,12 +4592,12 @@ function takeJob(folder, job, self) {
   throw new Error(`cannot take job ${job}: ${path} changes hands again and again`);
 }
 function letJobGo(folder, self) {
-  const path = join10(folder, "owner");
+  const path = join11(folder, "owner");
   const owner = readOwner(path);
   if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync2(path, { force: true });
 }
 function livingOwner(folder) {
-  const owner = readOwner(join10(folder, "owner"));
+  const owner = readOwner(join11(folder, "owner"));
   return owner !== null && isOwnerAlive(owner) ? owner : null;
 }
 function isOwnerAlive(owner) {
@@ -4642,30 +4715,6 @@ function nullableTextOf(fields, name2) {
 function possiblyEmpty(value, field) {
   if (typeof value !== "string") throw new ShapeError(field, "must be a string");
   return value;
-}
-
-// sidecar/src/job/state-folder.ts
-import { homedir as homedir2, userInfo } from "node:os";
-import { isAbsolute as isAbsolute2, join as join11 } from "node:path";
-function stateFolder(env) {
-  const base2 = env.XDG_STATE_HOME;
-  return join11(base2 !== void 0 && isAbsolute2(base2) ? base2 : join11(home(), ".local", "state"), "verbatim");
-}
-function home() {
-  const stated = homedir2();
-  return isAbsolute2(stated) ? stated : userInfo().homedir;
-}
-function jobsFolder(state) {
-  return join11(state, "jobs");
-}
-function jobFolder(state, id) {
-  return join11(jobsFolder(state), id);
-}
-function logsFolder(state) {
-  return join11(state, "logs");
-}
-function sidecarsFolder(state) {
-  return join11(state, "sidecars");
 }
 
 // sidecar/src/job/journal.ts
@@ -5773,10 +5822,10 @@ function removeOldLogs(state, before) {
 
 // sidecar/src/log.ts
 import { closeSync as closeSync5, constants as constants6, writeSync as writeSync2 } from "node:fs";
-import { dirname as dirname5 } from "node:path";
+import { dirname as dirname6 } from "node:path";
 var LOG_LIMIT = 4 * 1024 * 1024;
 function openLog(path, mask2, now) {
-  ensurePrivateFolder(dirname5(path));
+  ensurePrivateFolder(dirname6(path));
   const descriptor = openPrivate(path, constants6.O_WRONLY | constants6.O_CREAT | constants6.O_APPEND);
   let left = LOG_LIMIT;
   let isClosed = false;
@@ -5815,7 +5864,7 @@ function plain(details) {
 // sidecar/src/server/address.ts
 import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync5 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute as isAbsolute3, join as join16 } from "node:path";
+import { isAbsolute as isAbsolute4, join as join16 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const folder = platform === "win32" ? null : socketFolder(env);
@@ -5837,7 +5886,7 @@ async function listen(server, env, platform = process.platform) {
 }
 function socketFolder(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
-    if (base2 === void 0 || !isAbsolute3(base2)) continue;
+    if (base2 === void 0 || !isAbsolute4(base2)) continue;
     if (Buffer.byteLength(join16(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
       const folder = mkdtempSync(join16(base2, "verbatim-"));
@@ -5946,14 +5995,14 @@ async function readBody(request) {
 }
 
 // sidecar/src/server/bodies.ts
-import { isAbsolute as isAbsolute4 } from "node:path";
+import { isAbsolute as isAbsolute5 } from "node:path";
 var ID = { max: 512 };
 var LONGEST_STALL_MS = 7 * 24 * 36e5;
 function createJobOf(value) {
   const body = objectOf(value, "the body");
   onlyFields(body, ["harness", "agent", "session", "cwd", "mode", "message", "model", "effort", "options"]);
   const cwd = textOf2(body, "cwd", { max: 4096, pattern: /^[^\0]*$/, patternRule: "must not hold a NUL character" });
-  if (!isAbsolute4(cwd)) throw new ShapeError("cwd", `must be an absolute path, it is ${JSON.stringify(cwd)}`);
+  if (!isAbsolute5(cwd)) throw new ShapeError("cwd", `must be an absolute path, it is ${JSON.stringify(cwd)}`);
   return {
     harness: choiceOf(body, "harness", HARNESS_NAMES),
     agent: textOf2(body, "agent", ID),
@@ -6628,8 +6677,6 @@ function noAnswer(job, turn) {
 }
 
 // sidecar/src/cli/doctor.ts
-import { execFile as execFile2 } from "node:child_process";
-import { promisify as promisify2 } from "node:util";
 var SIGN_IN = { codex: "Run `codex login`." };
 var TITLE = { codex: "Codex" };
 async function doctor(args, terminal) {
@@ -6697,14 +6744,13 @@ async function claudeCode() {
     return { ...base2, state: "missing", version: null, program: null, advice };
   }
   const program = resolution.path;
-  try {
-    const { stdout } = await promisify2(execFile2)(program, ["--version"], { timeout: 1e4, windowsHide: true });
-    const version2 = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? "unknown";
-    return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
-  } catch (error) {
-    const advice = [`\`claude --version\` failed: ${messageOf(error)}`];
+  const answer4 = await askVersion(program, process.env);
+  if (answer4.kind === "failed") {
+    const advice = [`\`claude --version\` failed: ${answer4.why}.`];
     return { ...base2, state: "broken", version: null, program, advice };
   }
+  const version2 = answer4.version ?? "unknown";
+  return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
 }
 function drift(title, version2, tested) {
   const verdict = compareToTested(version2, tested);
@@ -6863,7 +6909,7 @@ async function run(args, terminal) {
       terminal.complain(error.message);
       return error.exitCode;
     }
-    if (error instanceof UnsafePathError) {
+    if (error instanceof UnsafePathError || error instanceof NoStateFolderError) {
       terminal.complain(`verbatim: ${oneLine(error.message, 600)}`);
       return 1;
     }
