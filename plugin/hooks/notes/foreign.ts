@@ -8,9 +8,9 @@
 /** Longest foreign string in a text of ours, in UTF-16 units. */
 const FOREIGN_LIMIT = 600;
 
-// Control characters (C0, DEL, C1), line and paragraph separators, and the bidi and zero-width formats
-// that reorder or hide what a reader sees.
-const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+// Control characters, line and paragraph separators, and every format character: bidi and zero-width ones, and the tags
+// (U+E0000…), which spell a text that a model reads and nobody sees.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
 /** One line of at most FOREIGN_LIMIT units: no control characters, `<`, `>` and `]` escaped with a backslash. */
 export function foreign(text: string, limit: number = FOREIGN_LIMIT): string {
