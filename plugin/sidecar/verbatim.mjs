@@ -2297,7 +2297,7 @@ function nullish(innerType) {
 
 // plugin/hooks/notes/foreign.ts
 var FOREIGN_LIMIT = 600;
-var INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+var INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 function foreign(text2, limit = FOREIGN_LIMIT) {
   const line = text2.replace(INVISIBLE, " ").replace(/ {2,}/g, " ").trim();
   return cut(line, limit).replace(/[<>\]]/g, "\\$&");
