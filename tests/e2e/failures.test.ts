@@ -22,7 +22,7 @@ import {
   shell,
   turn,
 } from '../../testing/fake-responses.js';
-import { signal } from '../../testing/processes.js';
+import { signal, untilGone } from '../../testing/processes.js';
 import { gate, until } from '../../testing/wait.js';
 import { type AgentRun, lastWords, openWorld, type World, type WorldOptions } from '../../testing/world.js';
 
@@ -246,6 +246,8 @@ describe.each(['default', 'auto'] as const)('rule.failureSaysWhy in %s mode', (m
       const [lost, held] = (await world.runAgents(['to be lost', 'to be held'])) as [AgentRun, AgentRun];
       const session = world.session.session();
       await world.session.end();
+      // The sidecar ends after its session, and lets the threads go only then.
+      await untilGone(world.place.processes());
       const thread = (run: AgentRun) => String(world.jobState(run.agentId).thread);
       const [lostThread, heldThread] = [thread(lost), thread(held)];
       rmSync(rolloutOf(world, lostThread));
