@@ -56,7 +56,9 @@ export const register: Register = (on, given) => {
     if (type === undefined) return next(e);
     if (e.isTeammate) return { deny: REFUSED_TEAMMATE };
     if (isModelForced(await modelVariables($), e.workflow !== undefined)) return { deny: REFUSED_FORCED_MODEL };
-    hostOf($).requestDetached({ method: 'POST', path: '/v1/warm', body: { harness: type.harness } });
+    if (!sidecar.isUp) hostOf($).requestDetached({ method: 'POST', path: '/v1/warm', body: { harness: type.harness } });
+    // Asked beside the spawn, so that the hand-over does not wait for it.
+    const session = $.session.id();
     const model = askedModel(type, e.model);
     const spawned = await next({ ...e, model: model === undefined ? type.model : `${type.harness}/${model}` });
     if (spawned.agentId !== undefined) {
@@ -67,6 +69,7 @@ export const register: Register = (on, given) => {
         model,
         name: e.name,
         isResume: e.resume !== undefined,
+        session: await session,
       });
     }
     return spawned;
@@ -236,11 +239,12 @@ function renewLease(): void {
 }
 
 async function modelVariables($: EngineInterface): Promise<ModelVariables> {
-  return {
-    model: await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL'),
-    force: await $.env.get('CLAUDE_CODE_SUBAGENT_MODEL_FORCE'),
-    workflowModel: await $.env.get('CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL'),
-  };
+  const [model, force, workflowModel] = await Promise.all([
+    $.env.get('CLAUDE_CODE_SUBAGENT_MODEL'),
+    $.env.get('CLAUDE_CODE_SUBAGENT_MODEL_FORCE'),
+    $.env.get('CLAUDE_CODE_WORKFLOW_SUBAGENT_MODEL'),
+  ]);
+  return { model, force, workflowModel };
 }
 
 function fetchOf($: EngineInterface): Fetch {
@@ -255,10 +259,10 @@ function hostOf($: EngineInterface): Host {
     jobOf: async (agent) => jobIdOf(await $.store.get(`agent:${agent}`)),
     keepJob: (agent, job) => $.store.set(`agent:${agent}`, job),
     recallRun: async (agent) => (await $.state.get({ plugin: 'verbatim', key: 'runs', id: agent })).value,
-    keepRun: async (agent, run) => {
-      await $.state.set({ plugin: 'verbatim', key: 'runs', id: agent }, run);
+    keepRun: (agent, run) => {
+      // Where it cannot be kept (the module is being unloaded) a reload goes by the journal alone.
+      $.state.set({ plugin: 'verbatim', key: 'runs', id: agent }, run).catch(() => undefined);
     },
-    sessionId: () => $.session.id(),
     jobOptions: options,
     heartbeatMs,
     sleep: (ms) => $.clock.sleep(ms),

@@ -15,7 +15,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -114,7 +113,6 @@ function writeAtomic(path, bytes) {
   try {
     try {
       writeFileSync(descriptor, bytes);
-      fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
@@ -860,7 +858,7 @@ function rpcKind(error) {
   return "unknown";
 }
 
-// ../../../work/main/node_modules/zod/v4/core/util.js
+// node_modules/zod/v4/core/util.js
 function jsonStringifyReplacer(_, value) {
   if (typeof value === "bigint")
     return value.toString();
@@ -1111,7 +1109,7 @@ function installLazyProp(inst, key, make, enumerable) {
   });
 }
 
-// ../../../work/main/node_modules/zod/v4/core/core.js
+// node_modules/zod/v4/core/core.js
 var _a;
 var _zodDesc = { value: void 0, enumerable: false };
 var _E = "captureStackTrace" in Error ? Error : null;
@@ -1223,7 +1221,7 @@ function config(newConfig) {
   return globalConfig;
 }
 
-// ../../../work/main/node_modules/zod/v4/core/errors.js
+// node_modules/zod/v4/core/errors.js
 function _getMessage() {
   const internals = this._zod;
   internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
@@ -1268,7 +1266,7 @@ var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
   Parent: Error
 });
 
-// ../../../work/main/node_modules/zod/v4/core/parse.js
+// node_modules/zod/v4/core/parse.js
 var _parse = (_Err) => {
   const fn = (schema, value, _ctx, _params) => {
     const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
@@ -1339,19 +1337,19 @@ var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
 };
 var safeParseAsync = /* @__PURE__ */ _safeParseAsync($ZodRealError);
 
-// ../../../work/main/node_modules/zod/v4/core/regexes.js
+// node_modules/zod/v4/core/regexes.js
 var anyString = /^[\s\S]{0,}$/;
 var number = /^-?\d+(?:\.\d+)?$/;
 var boolean = /^(?:true|false)$/i;
 
-// ../../../work/main/node_modules/zod/v4/core/versions.js
+// node_modules/zod/v4/core/versions.js
 var version = {
   major: 4,
   minor: 6,
   patch: 7
 };
 
-// ../../../work/main/node_modules/zod/v4/core/schemas.js
+// node_modules/zod/v4/core/schemas.js
 var $ZodType = /* @__PURE__ */ $constructor("$ZodType", (inst, def) => {
   var _a2;
   inst ?? (inst = {});
@@ -2086,7 +2084,7 @@ var $ZodNullable = /* @__PURE__ */ $constructor("$ZodNullable", (inst, def) => {
   };
 });
 
-// ../../../work/main/node_modules/zod/v4/core/api.js
+// node_modules/zod/v4/core/api.js
 function snapshotChecks(def) {
   if (def.checks)
     def.checks = [...def.checks];
@@ -2114,7 +2112,7 @@ function _unknown(Class) {
   });
 }
 
-// ../../../work/main/node_modules/zod/v4/mini/schemas.js
+// node_modules/zod/v4/mini/schemas.js
 var ZodMiniType = /* @__PURE__ */ $constructor("ZodMiniType", (inst, def) => {
   if (!inst._zod)
     throw new Error("Uninitialized schema in ZodMiniType.");
@@ -3671,7 +3669,8 @@ var CodexTurn = class {
   }
   async #finish(verdict, hasAnswer) {
     const { server, thread, job } = this.context;
-    if (!server.gone) {
+    const mayHaveLeft = this.#hasActed || this.#agents.size > 0 || verdict.kind !== "completed";
+    if (mayHaveLeft && !server.gone) {
       for (const [agent, turnId] of this.#agents) {
         if (turnId !== null) server.send("turn/interrupt", { threadId: agent, turnId }, () => {
         });
@@ -3680,7 +3679,6 @@ var CodexTurn = class {
       await Promise.all([thread, ...this.#agents.keys()].map(clean));
       await this.#drain();
     }
-    const mayHaveLeft = this.#hasActed || verdict.kind !== "completed";
     if (mayHaveLeft) this.#survivors = [.../* @__PURE__ */ new Set([...this.#survivors, ...await server.killStrays(job)])];
     for (const { event, over } of this.#open.values()) {
       over();

@@ -1,7 +1,7 @@
 /** What the runner knows of one of its agents, and of the run that the agent is in. */
 
 import type { TurnEnded } from '../notes/job-state.js';
-import type { PermissionMode } from '../protocol/api.js';
+import type { JobView, PermissionMode } from '../protocol/api.js';
 import type { Failure } from '../protocol/outcome.js';
 import type { AgentType } from './harnesses.js';
 
@@ -13,6 +13,8 @@ export type SpawnFacts = {
   readonly model: string | undefined;
   readonly name: string | undefined;
   readonly isResume: boolean;
+  /** The Claude Code session's id. */
+  readonly session: string;
 };
 
 /** A text for the harness that its job has not taken yet. */
@@ -29,6 +31,8 @@ export type Run = {
   cursor: number;
   /** The harness turn whose end was shown last and which no other has followed yet. */
   ended: TurnEnded | undefined;
+  /** The job as it was then. */
+  endedJob: JobView | undefined;
   /** Hand-backs emitted so far, and what refused them. */
   handbacks: number;
   refusals: string[];
@@ -55,6 +59,7 @@ export type Agent = {
   name: string | undefined;
   mode: PermissionMode;
   model: string | undefined;
+  session: string;
   job: string | undefined;
   unsent: Unsent[];
   /** Whether its loop is in a run now, as far as the engine's events say. */
@@ -74,6 +79,7 @@ export function newAgent(id: string, type: AgentType): Agent {
     name: undefined,
     mode: 'unknown',
     model: undefined,
+    session: '',
     job: undefined,
     unsent: [],
     isRunning: false,
@@ -109,6 +115,7 @@ export function newRun(turnId: string): Run {
     isOpen: false,
     cursor: 0,
     ended: undefined,
+    endedJob: undefined,
     handbacks: 0,
     refusals: [],
     isHandbackOwed: false,

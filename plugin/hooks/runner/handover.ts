@@ -18,7 +18,8 @@ export function open(host: Host, roster: Roster, agent: Agent, run: Run, mode: P
 }
 
 async function handOver(host: Host, roster: Roster, agent: Agent, run: Run, mode: PermissionMode): Promise<Opened> {
-  agent.job ??= await host.jobOf(agent.id);
+  // A new agent has no job to look up.
+  if (roster.facts(agent)?.isResume !== false) agent.job ??= await host.jobOf(agent.id);
   for (let tries = 0; roster.facts(agent) === undefined && agent.job === undefined && tries < FACTS_TRIES; tries += 1) {
     await host.sleep(RETRY_MS);
   }
@@ -47,7 +48,7 @@ async function create(host: Host, agent: Agent): Promise<Failure | undefined> {
   const created = await createJob(host, {
     harness: agent.type.harness,
     agent: agent.id,
-    session: await host.sessionId(),
+    session: agent.session,
     cwd: agent.cwd,
     mode: agent.mode,
     message,

@@ -14,8 +14,8 @@ export interface Host {
   readonly keepJob: (agent: string, job: string) => Promise<void>;
   /** What outlives a reload of the module within the session. */
   readonly recallRun: (agent: string) => Promise<unknown>;
-  readonly keepRun: (agent: string, run: unknown) => Promise<void>;
-  readonly sessionId: () => Promise<string>;
+  /** Begins to keep it; a step does not wait for that. */
+  readonly keepRun: (agent: string, run: unknown) => void;
   /** Settings of new jobs, from the plugin's `userConfig`. */
   readonly jobOptions: JobOptions;
   /** How long a step may wait before it says that it lives, in milliseconds. */

@@ -1,8 +1,8 @@
 /** What a call of one of our tools is answered with: from the journal alone, so that a reload changes nothing. */
 
 import * as actions from '../notes/actions.js';
-import { jobState } from '../notes/job-state.js';
-import { POLL_SLICE_MS } from '../protocol/api.js';
+import { jobState, type TurnEnded } from '../notes/job-state.js';
+import { type JobView, POLL_SLICE_MS } from '../protocol/api.js';
 import { eventsAfter } from './client.js';
 import type { Host } from './host.js';
 import type { ToolName } from './tools.js';
@@ -19,6 +19,9 @@ export type Caller = {
   readonly mail: Promise<'mail'>;
   /** Steps of its loop that went to a Claude model. */
   readonly claudeRequests: number;
+  /** The turn's end that its run has just shown, and the job as it was then. */
+  readonly ended?: TurnEnded;
+  readonly endedJob?: JobView;
 };
 
 export async function toolResult(
@@ -30,16 +33,16 @@ export async function toolResult(
   const { job, seq } = input;
   if (tool === 'plan' || tool === 'progress') return whole(actions.NOTED);
   if (typeof job !== 'string' || typeof seq !== 'number') return whole(actions.ACTION_UNKNOWN);
-  return tool === 'job'
-    ? whole(await stateResult(host, job, seq, caller.claudeRequests))
-    : actionResult(host, job, seq, caller.mail);
+  return tool === 'job' ? whole(await stateResult(host, job, seq, caller)) : actionResult(host, job, seq, caller.mail);
 }
 
-async function stateResult(host: Host, job: string, seq: number, claudeRequests: number): Promise<string> {
+async function stateResult(host: Host, job: string, seq: number, caller: Caller): Promise<string> {
+  const { ended, endedJob, claudeRequests } = caller;
+  if (ended?.seq === seq && endedJob?.id === job) return jobState(endedJob, ended, claudeRequests);
   const page = await eventsAfter(host, job, seq - 1, 0);
   if (page.kind === 'failed') return actions.ACTION_UNKNOWN;
-  const ended = page.body.events.find((event) => event.seq === seq);
-  return ended?.kind === 'turn_ended' ? jobState(page.body.job, ended, claudeRequests) : actions.ACTION_UNKNOWN;
+  const event = page.body.events.find((one) => one.seq === seq);
+  return event?.kind === 'turn_ended' ? jobState(page.body.job, event, claudeRequests) : actions.ACTION_UNKNOWN;
 }
 
 /** Waits for the end of the action that event `seq` began: no watchdog runs while a tool does. */

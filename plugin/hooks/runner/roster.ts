@@ -87,6 +87,7 @@ export class Roster {
     if (facts === undefined) return undefined;
     agent.type = facts.type;
     agent.mode = facts.mode;
+    agent.session = facts.session;
     agent.model = facts.model ?? agent.model;
     agent.name = facts.name ?? agent.name;
     return facts;

@@ -169,7 +169,7 @@ export class Runner {
     const run = runOf(agent, at.turnId);
     const step = yield* this.#next(host, agent, run);
     if (step.kind === 'handback') run.handbacks += 1;
-    await host.keepRun(agent.id, run);
+    host.keepRun(agent.id, run);
     return yield* chunksOf(at, step);
   }
 
@@ -192,6 +192,8 @@ export class Runner {
   ): Promise<string> {
     const agent = this.#roster.get(agentId);
     const caller = {
+      ended: agent?.run?.ended,
+      endedJob: agent?.run?.endedJob,
       mail: (agent?.mail ?? signal()).raised,
       claudeRequests: agentId === undefined ? 0 : this.#roster.passedSteps(agentId),
     };
@@ -230,7 +232,10 @@ export class Runner {
         run.cursor = event.seq;
         run.isOpen ||= hasMessage(event, run.opening);
         if (!run.isOpen) continue;
-        if (event.kind === 'turn_ended') run.ended = event;
+        if (event.kind === 'turn_ended') {
+          run.ended = event;
+          run.endedJob = page.body.job;
+        }
         const step = stepOf(job, event);
         if (step !== undefined) return step;
       }
@@ -267,19 +272,18 @@ export class Runner {
 
 /** After the closing step's tool round: the run's end, or undefined where another turn has begun. */
 async function settle(host: Host, harness: string, run: Run, ended: TurnEnded, job: string): Promise<Step | undefined> {
-  const page = await eventsAfter(host, job, run.cursor, 0);
-  if (page.kind === 'failed') return lastWords(run, failureText(harness, page.failure, []));
   const { outcome } = ended;
+  const asked = outcome.kind === 'completed' ? answerOf(host, job, ended.turn) : undefined;
+  const [page, answer] = await Promise.all([eventsAfter(host, job, run.cursor, 0), asked]);
+  if (page.kind === 'failed') return lastWords(run, failureText(harness, page.failure, []));
   if (page.body.job.status === 'running' || page.body.events.length > 0) {
     run.ended = undefined;
-    const answer = outcome.kind === 'completed' ? await answerOf(host, job, ended.turn) : undefined;
     return answer?.kind === 'ok' ? supersededStep(job, ended.seq, answer.body) : undefined;
   }
   switch (outcome.kind) {
-    case 'completed': {
-      const answer = await answerOf(host, job, ended.turn);
-      return lastWords(run, answer.kind === 'ok' ? answer.body : failureText(harness, answer.failure, []));
-    }
+    case 'completed':
+      if (answer?.kind === 'ok') return lastWords(run, answer.body);
+      return answer === undefined ? undefined : lastWords(run, failureText(harness, answer.failure, []));
     case 'empty':
       return lastWords(run, emptyNote(harness));
     case 'interrupted':

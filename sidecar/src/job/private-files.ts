@@ -8,7 +8,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -110,7 +109,11 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Replaces a file whole: after a crash at any point it holds the old bytes or the new ones. */
+/**
+ * Replaces a file whole: after a crash of this process at any point it holds the old bytes or the new ones. It is not
+ * forced to the disk: that takes longer than Codex's own start of a turn, and a machine that loses its power loses the
+ * turn anyway. An answer is (`writeAtomicLarge`).
+ */
 export function writeAtomic(path: string, bytes: string | Buffer): void {
   const draft = draftOf(path);
   rmSync(draft, { force: true });
@@ -118,7 +121,6 @@ export function writeAtomic(path: string, bytes: string | Buffer): void {
   try {
     try {
       writeFileSync(descriptor, bytes);
-      fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }

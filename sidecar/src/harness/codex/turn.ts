@@ -400,7 +400,9 @@ export class CodexTurn implements ThreadListener {
 
   async #finish(verdict: Verdict, hasAnswer: boolean): Promise<void> {
     const { server, thread, job } = this.context;
-    if (!server.gone) {
+    // A turn that completed and ran nothing has left nothing.
+    const mayHaveLeft = this.#hasActed || this.#agents.size > 0 || verdict.kind !== 'completed';
+    if (mayHaveLeft && !server.gone) {
       // An interrupt leaves the running command alive, and so can a turn that completed; a sub-agent works on
       // after its parent's last word.
       for (const [agent, turnId] of this.#agents) {
@@ -410,7 +412,6 @@ export class CodexTurn implements ThreadListener {
       await Promise.all([thread, ...this.#agents.keys()].map(clean));
       await this.#drain();
     }
-    const mayHaveLeft = this.#hasActed || verdict.kind !== 'completed';
     if (mayHaveLeft) this.#survivors = [...new Set([...this.#survivors, ...(await server.killStrays(job))])];
     for (const { event, over } of this.#open.values()) {
       over();
