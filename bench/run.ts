@@ -12,6 +12,7 @@ import { messageOf } from '../sidecar/src/errors.js';
 import { agent, bash, calls, type MessagesRequest, type Step, says } from '../testing/fake-messages.js';
 import { comment, say, turn } from '../testing/fake-responses.js';
 import { sidecarFolders, startSidecar } from '../testing/sidecar.js';
+import { until } from '../testing/wait.js';
 import { AGENT_TYPE, codexFolder, openWorld, type World } from '../testing/world.js';
 import { openAppServer } from './app-server.js';
 import { type Figure, figure, interleaved, over, table, timed } from './figures.js';
@@ -151,6 +152,25 @@ async function first(): Promise<void> {
   );
 }
 
+/**
+ * Agents in the background, from the call to the last one's notification. (In the foreground Claude Code 2.1.332 runs ten
+ * tool calls at a time.)
+ */
+async function inBackground(world: World, count: number): Promise<number> {
+  let asked = 0;
+  const before = world.session.notifications().length;
+  await world.play([
+    () => {
+      asked = performance.now();
+      return calls(...Array.from({ length: count }, () => agent(AGENT_TYPE, 'Do it.', { background: true })));
+    },
+    says('started'),
+  ]);
+  const options = { within: 60_000, every: 5 };
+  await until('every agent to end', () => world.session.notifications().length >= before + count, options);
+  return performance.now() - asked;
+}
+
 /** Twenty agents whose model takes two seconds, beside one. */
 async function many(): Promise<void> {
   const world = await openWorld({ mode: 'bypassPermissions' });
@@ -162,7 +182,7 @@ async function many(): Promise<void> {
     await agentCall(world, AGENT_TYPE);
     const samples = await interleaved(
       rounds,
-      { one: () => agentCall(world, AGENT_TYPE), twenty: () => agentCall(world, AGENT_TYPE, 20) },
+      { one: () => inBackground(world, 1), twenty: () => inBackground(world, 20) },
       progress('many'),
     );
     figures.push(
