@@ -56,7 +56,8 @@ export const register: Register = (on, given) => {
     if (type === undefined) return next(e);
     if (e.isTeammate) return { deny: REFUSED_TEAMMATE };
     if (isModelForced(await modelVariables($), e.workflow !== undefined)) return { deny: REFUSED_FORCED_MODEL };
-    if (!sidecar.isUp) hostOf($).requestDetached({ method: 'POST', path: '/v1/warm', body: { harness: type.harness } });
+    if (!sidecar.isUp)
+      void hostOf($).requestDetached({ method: 'POST', path: '/v1/warm', body: { harness: type.harness } });
     // Asked beside the spawn, so that the hand-over does not wait for it.
     const session = $.session.id();
     const model = askedModel(type, e.model);
@@ -135,7 +136,7 @@ export const register: Register = (on, given) => {
       return yield* next(e);
     }
     const { agentId } = e;
-    next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
+    next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId, e.turnId));
     return yield* runner.step(hostOf($), { turnId: e.turnId, index: e.index, agentId, plugin: PLUGIN });
   }).catch(async function* ($, e, next) {
     const { agentId } = e;
@@ -150,7 +151,10 @@ export const register: Register = (on, given) => {
     const tool = TOOLS.find((one) => fullName(PLUGIN, one.name) === e.tool);
     if (tool === undefined) return next(e);
     const { agentId } = e;
-    if (agentId !== undefined) next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId));
+    if (agentId !== undefined) {
+      const turnId = runner.turnOf(agentId);
+      next.signal.addEventListener('abort', () => runner.stopped(hostOf($), agentId, turnId));
+    }
     return { result: await runner.toolResult(hostOf($), tool.name, e as Record<string, unknown>, agentId) };
   }).catch((_$, _e, next) => ({ deny: resultFailed(reasonOf(next.error)) }));
 
@@ -165,7 +169,7 @@ export const register: Register = (on, given) => {
 
   on('turn.complete', async ($, e, next) => {
     if (e.agentId !== undefined && (await runner.isOurs(hostOf($), e.agentId)))
-      runner.completed(hostOf($), e.agentId, e.isAborted);
+      runner.completed(hostOf($), e.agentId, e.turnId, e.isAborted);
     return next(e);
   });
 
@@ -255,7 +259,7 @@ function hostOf($: EngineInterface): Host {
   const fetch = fetchOf($);
   return {
     request: (request) => sidecar.request(fetch, request),
-    requestDetached: (request) => void sidecar.request(detached ?? fetch, request),
+    requestDetached: (request) => sidecar.request(detached ?? fetch, request),
     jobOf: async (agent) => jobIdOf(await $.store.get(`agent:${agent}`)),
     keepJob: (agent, job) => $.store.set(`agent:${agent}`, job),
     recallRun: async (agent) => (await $.state.get({ plugin: 'verbatim', key: 'runs', id: agent })).value,

@@ -41,6 +41,8 @@ export type Run = {
    * note that asks for it stands in the agent's transcript once: a resume in the same mode has none (2.1.332).
    */
   isHandbackOwed: boolean;
+  /** The engine aborted it, and the harness was told. */
+  isStopped: boolean;
   /** What the next steps are to say: messages that were refused. */
   notices: string[];
   /** An action whose call was answered before it ended, to be waited for again. */
@@ -67,6 +69,8 @@ export type Agent = {
   run: Run | undefined;
   /** The run's hand-over, once it has begun. */
   opening: Promise<Opened> | undefined;
+  /** Settles when the stop of its last run was carried out. */
+  stopping: Promise<unknown> | undefined;
   /** Settles when a message may wait for the agent; replaced each time it was looked at. */
   mail: Signal;
 };
@@ -85,6 +89,7 @@ export function newAgent(id: string, type: AgentType): Agent {
     isRunning: false,
     run: undefined,
     opening: undefined,
+    stopping: undefined,
     mail: signal(),
   };
 }
@@ -119,6 +124,7 @@ export function newRun(turnId: string): Run {
     handbacks: 0,
     refusals: [],
     isHandbackOwed: false,
+    isStopped: false,
     notices: [],
     reopen: undefined,
   };

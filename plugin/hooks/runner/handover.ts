@@ -10,6 +10,8 @@ import type { Roster } from './roster.js';
 
 /** How long the first step waits for the events that say what the agent is to do, in tries of RETRY_MS. */
 const FACTS_TRIES = 50;
+/** How long a hand-over waits for the stop before it, in milliseconds: a hook has 10 s of its own (2.1.332). */
+const STOP_LIMIT_MS = 8_000;
 
 /** Begins a run: what waits is handed over, and the job is made where there is none. Once a run. */
 export function open(host: Host, roster: Roster, agent: Agent, run: Run, mode: PermissionMode): Promise<Opened> {
@@ -18,6 +20,9 @@ export function open(host: Host, roster: Roster, agent: Agent, run: Run, mode: P
 }
 
 async function handOver(host: Host, roster: Roster, agent: Agent, run: Run, mode: PermissionMode): Promise<Opened> {
+  // A message that follows a stop must not reach the turn that is being stopped.
+  if (agent.stopping !== undefined) await Promise.race([agent.stopping, host.sleep(STOP_LIMIT_MS)]);
+  agent.stopping = undefined;
   // A new agent has no job to look up.
   if (roster.facts(agent)?.isResume !== false) agent.job ??= await host.jobOf(agent.id);
   for (let tries = 0; roster.facts(agent) === undefined && agent.job === undefined && tries < FACTS_TRIES; tries += 1) {

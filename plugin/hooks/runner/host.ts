@@ -8,7 +8,7 @@ export interface Host {
   /** One request of the sidecar's local API, the sidecar started first where it is not up. */
   readonly request: (request: ApiRequest) => Promise<ApiReply>;
   /** The same, by means that still work when the step that asks was aborted. */
-  readonly requestDetached: (request: ApiRequest) => void;
+  readonly requestDetached: (request: ApiRequest) => Promise<unknown>;
   /** What outlives this process: agentId → job id. */
   readonly jobOf: (agent: string) => Promise<string | undefined>;
   readonly keepJob: (agent: string, job: string) => Promise<void>;

@@ -112,25 +112,35 @@ export class Runner {
     if (failure !== undefined) agent.run?.notices.push(messageRefused(failure));
   }
 
-  /** The run was aborted (TaskStop, Esc, interrupt): the harness stops too. */
-  stopped(host: Host, agentId: string): void {
+  /**
+   * The run `turnId` was aborted (TaskStop, Esc, interrupt): the harness stops too, once a run. What is said of a run that
+   * another one has followed stops nothing: that one may have begun a turn already.
+   */
+  stopped(host: Host, agentId: string, turnId: string | undefined): void {
     const agent = this.#roster.get(agentId);
-    if (agent === undefined) return;
-    const stop = () => {
+    const run = agent?.run;
+    if (agent === undefined || run === undefined || run.isStopped || run.turnId !== (turnId ?? run.turnId)) return;
+    run.isStopped = true;
+    const stop = async () => {
       if (agent.job === undefined) return;
-      host.requestDetached({ method: 'POST', path: `/v1/jobs/${agent.job}/stop`, body: { reason: 'stopped' } });
+      await host.requestDetached({ method: 'POST', path: `/v1/jobs/${agent.job}/stop`, body: { reason: 'stopped' } });
     };
     // A job that is being created is stopped once it is there.
-    if (agent.job === undefined && agent.opening !== undefined) void agent.opening.then(stop);
-    else stop();
+    const isCreating = agent.job === undefined && agent.opening !== undefined;
+    agent.stopping = isCreating ? agent.opening?.then(stop) : stop();
+  }
+
+  /** The run that an agent is in now, by its turn id: what an abort of a call made in it stops. */
+  turnOf(agentId: string): string | undefined {
+    return this.#roster.get(agentId)?.run?.turnId;
   }
 
   /** `turn.complete`: a plain ending is delivered now, an aborted one stops the job. */
-  completed(host: Host, agentId: string, isAborted: boolean): void {
+  completed(host: Host, agentId: string, turnId: string, isAborted: boolean): void {
     const agent = this.#roster.get(agentId);
     if (agent === undefined) return;
     agent.isRunning = false;
-    if (isAborted) this.stopped(host, agentId);
+    if (isAborted) this.stopped(host, agentId, turnId);
     else if (agent.run !== undefined && !agent.run.isHandbackOwed) noteDelivery(host, agent, agent.run, 'plain');
     else if (agent.run !== undefined && agent.run.handbacks >= HANDBACKS) {
       noteDelivery(host, agent, agent.run, 'handback_refused');
@@ -324,7 +334,7 @@ async function recalledRun(host: Host, agent: Agent, turnId: string): Promise<Ru
 function noteDelivery(host: Host, agent: Agent, run: Run, how: Delivery['how']): void {
   if (agent.job === undefined || run.ended === undefined) return;
   const body: Delivery = { turn: run.ended.turn, run: run.turnId, how };
-  host.requestDetached({ method: 'POST', path: `/v1/jobs/${agent.job}/deliveries`, body });
+  void host.requestDetached({ method: 'POST', path: `/v1/jobs/${agent.job}/deliveries`, body });
 }
 
 function hasMessage(event: JobEvent, id: string): boolean {
