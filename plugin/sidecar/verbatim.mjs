@@ -9,198 +9,8 @@ function checkNode(version2) {
   return `Verbatim needs Node ${OLDEST.join(".")} or newer, and this is Node ${version2}. Install a newer Node (https://nodejs.org) and try again.`;
 }
 
-// sidecar/src/job/private-files.ts
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync
-} from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-
-// sidecar/src/errors.ts
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-function codeOf(error) {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-// sidecar/src/job/private-files.ts
-var UnsafePathError = class extends Error {
-  constructor(path, why) {
-    super(`${path} ${why}`);
-    this.path = path;
-    this.why = why;
-    this.name = "UnsafePathError";
-  }
-  path;
-  why;
-};
-var NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-var NO_WAIT = constants.O_NONBLOCK ?? 0;
-function ensurePrivateFolder(path) {
-  mkdirSync(path, { recursive: true, mode: 448 });
-  checkPrivateFolder(path);
-}
-function checkPrivateFolder(path) {
-  const stat2 = lstatSync(path);
-  if (stat2.isSymbolicLink()) throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
-  if (!stat2.isDirectory()) throw new UnsafePathError(path, "is not a folder");
-  checkOwner(path, stat2.uid);
-  if (process.platform !== "win32" && (stat2.mode & 63) !== 0) chmodSync(path, 448);
-}
-function openPrivate(path, flags) {
-  let descriptor;
-  try {
-    descriptor = openSync(path, flags | NO_FOLLOW | NO_WAIT, 384);
-  } catch (error) {
-    if (codeOf(error) === "ELOOP" || codeOf(error) === "EMLINK") {
-      throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
-    }
-    throw error;
-  }
-  try {
-    const stat2 = fstatSync(descriptor);
-    if (!stat2.isFile()) throw new UnsafePathError(path, "is not a file");
-    checkOwner(path, stat2.uid);
-    return descriptor;
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
-}
-function readPrivate(path) {
-  const descriptor = openPrivate(path, constants.O_RDONLY);
-  try {
-    return readFileSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-function readIfThere(path) {
-  try {
-    return readPrivate(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-}
-function isThere(path) {
-  return lstatSync(path, { throwIfNoEntry: false }) !== void 0;
-}
-function namesIn(folder) {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-function writeAtomic(path, bytes) {
-  const draft = draftOf(path);
-  rmSync(draft, { force: true });
-  const descriptor = openPrivate(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
-  try {
-    try {
-      writeFileSync(descriptor, bytes);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}
-async function writeAtomicLarge(path, bytes) {
-  const draft = draftOf(path);
-  await rm(draft, { force: true });
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
-  const handle = await open(draft, flags, 384);
-  try {
-    try {
-      await handle.writeFile(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-  if (process.platform === "win32") return;
-  const folder = await open(dirname(path), constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-function draftOf(path) {
-  return join(dirname(path), `.${basename(path)}.${process.pid}.draft`);
-}
-function checkOwner(path, uid) {
-  const own2 = process.getuid?.();
-  if (own2 !== void 0 && uid !== own2) {
-    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own2})`);
-  }
-}
-
-// sidecar/src/job/state-folder.ts
-import { isAbsolute as isAbsolute2, join as join2 } from "node:path";
-
-// sidecar/src/process/home.ts
-import { homedir, userInfo } from "node:os";
-import { isAbsolute } from "node:path";
-function homeFolder(env = process.env) {
-  if (env.HOME !== void 0 && isAbsolute(env.HOME)) return env.HOME;
-  for (const known of [homedir, () => userInfo().homedir]) {
-    try {
-      const folder = known();
-      if (isAbsolute(folder)) return folder;
-    } catch {
-    }
-  }
-  return null;
-}
-
-// sidecar/src/job/state-folder.ts
-var NoStateFolderError = class extends Error {
-  constructor() {
-    super("there is no home folder to keep jobs in; set HOME or XDG_STATE_HOME to an absolute path");
-    this.name = "NoStateFolderError";
-  }
-};
-function stateFolder(env) {
-  const base2 = env.XDG_STATE_HOME;
-  if (base2 !== void 0 && isAbsolute2(base2)) return join2(base2, "verbatim");
-  const home = homeFolder(env);
-  if (home === null) throw new NoStateFolderError();
-  return join2(home, ".local", "state", "verbatim");
-}
-function jobsFolder(state) {
-  return join2(state, "jobs");
-}
-function jobFolder(state, id) {
-  return join2(jobsFolder(state), id);
-}
-function logsFolder(state) {
-  return join2(state, "logs");
-}
-function sidecarsFolder(state) {
-  return join2(state, "sidecars");
-}
+// plugin/hooks/protocol/version.ts
+var VERSION = "0.1.0";
 
 // sidecar/src/server/serve.ts
 import { writeSync as writeSync3 } from "node:fs";
@@ -217,11 +27,8 @@ var POLL_LIMIT_MS = 2e4;
 var ANSWER_PAGE = 6e5;
 var DELIVERY_WAYS = ["plain", "handback", "handback_refused"];
 
-// sidecar/src/version.ts
-var VERSION = "0.1.0";
-
 // sidecar/src/harness/codex/harness.ts
-import { join as join8 } from "node:path";
+import { join as join6 } from "node:path";
 
 // sidecar/src/process/environment.ts
 var SIDECAR_VARIABLE = "VERBATIM_SIDECAR";
@@ -253,13 +60,39 @@ function childEnvironment({ parent, keys, sidecar }) {
     [DEPTH_VARIABLE]: String(depthOf(parent) + 1)
   };
 }
+function ownEnvironment(parent) {
+  const isInside = parent.CLAUDECODE !== void 0;
+  return Object.fromEntries(
+    Object.entries(parent).filter((entry) => {
+      const [name2, value] = entry;
+      if (value === void 0 || /^(?:TMUX|TMUX_PANE|LICH_.*)$/.test(name2)) return false;
+      return !(isInside && SESSION_VARIABLES.test(name2));
+    })
+  );
+}
+var SESSION_VARIABLES = /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
 function depthOf(env) {
   const depth = Number(env[DEPTH_VARIABLE] ?? "0");
   return Number.isInteger(depth) && depth >= 0 ? depth : 0;
 }
 
+// sidecar/src/process/home.ts
+import { homedir, userInfo } from "node:os";
+import { isAbsolute } from "node:path";
+function homeFolder(env = process.env) {
+  if (env.HOME !== void 0 && isAbsolute(env.HOME)) return env.HOME;
+  for (const known of [homedir, () => userInfo().homedir]) {
+    try {
+      const folder = known();
+      if (isAbsolute(folder)) return folder;
+    } catch {
+    }
+  }
+  return null;
+}
+
 // sidecar/src/process/version.ts
-import { dirname as dirname2 } from "node:path";
+import { dirname } from "node:path";
 
 // sidecar/src/process/child.ts
 import { spawn } from "node:child_process";
@@ -269,11 +102,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 // sidecar/src/process/table.ts
 import { execFileSync } from "node:child_process";
-import { readdirSync as readdirSync2, readFileSync as readFileSync2 } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 var IS_LINUX = process.platform === "linux";
 function processTable() {
   if (IS_LINUX) {
-    return readdirSync2("/proc").filter((name2) => /^\d+$/.test(name2)).map((name2) => entryOf(Number(name2))).filter((entry) => entry !== null);
+    return readdirSync("/proc").filter((name2) => /^\d+$/.test(name2)).map((name2) => entryOf(Number(name2))).filter((entry) => entry !== null);
   }
   if (process.platform === "win32") return [];
   return psTable();
@@ -282,10 +115,13 @@ function entryOf(pid) {
   if (process.platform === "win32") return null;
   if (!IS_LINUX) return psTable(pid)[0] ?? null;
   try {
-    return parseStat(readFileSync2(`/proc/${pid}/stat`, "utf8"));
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return null;
   }
+}
+function ownIdentity() {
+  return { pid: process.pid, startTime: entryOf(process.pid)?.startTime ?? "" };
 }
 function isAlive(identity) {
   const entry = entryOf(identity.pid);
@@ -312,7 +148,7 @@ function describe(identity) {
   let command = entry?.name ?? "unknown";
   if (IS_LINUX) {
     try {
-      const line = readFileSync2(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      const line = readFileSync(`/proc/${identity.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
       if (line !== "") command = line;
     } catch {
     }
@@ -330,7 +166,7 @@ function carrying(name2, values, since) {
 }
 function environmentOf(pid) {
   try {
-    return readFileSync2(`/proc/${pid}/environ`, "utf8").split("\0");
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
   } catch {
     return [];
   }
@@ -568,10 +404,10 @@ var Child = class _Child {
     process2.stderr.on("data", (chunk) => this.stderr.push(chunk));
     process2.stdin.on("error", () => {
     });
-    this.exited = new Promise((resolve3) => {
+    this.exited = new Promise((resolve4) => {
       const settle = (exit) => {
         this.#exit ??= exit;
-        resolve3(this.#exit);
+        resolve4(this.#exit);
       };
       process2.once("error", (error) => settle({ code: null, signal: null, fault: error }));
       process2.once("exit", (code, name2) => {
@@ -645,7 +481,7 @@ var Child = class _Child {
     const { pid } = process2;
     if (pid === void 0) return [];
     const isOver = async (ms) => {
-      const timeout = new Promise((resolve3) => setTimeout(() => resolve3("late"), ms).unref());
+      const timeout = new Promise((resolve4) => setTimeout(() => resolve4("late"), ms).unref());
       return await Promise.race([this.exited, timeout]) !== "late";
     };
     if (await isOver(grace.askMs)) return [];
@@ -666,7 +502,7 @@ async function askVersion(program, env, limitMs = ANSWER_MS) {
   const child = Child.start({
     program,
     args: ["--version"],
-    cwd: dirname2(program),
+    cwd: dirname(program),
     env: Object.fromEntries(set),
     onLine: (line) => lines.push(line)
   });
@@ -696,7 +532,7 @@ var HarnessError = class extends Error {
 
 // sidecar/src/harness/codex/account.ts
 import { statSync } from "node:fs";
-import { join as join3 } from "node:path";
+import { join } from "node:path";
 
 // sidecar/src/harness/codex/failures.ts
 var INSTALL = "npm install -g @openai/codex";
@@ -713,7 +549,7 @@ function serverEnded(message2) {
 }
 function turnFailure(error, known) {
   if (!error) return failure("unknown", "The turn failed and Codex gave no error.");
-  const message2 = messageOf2(error);
+  const message2 = messageOf(error);
   const { name: name2, httpStatus } = infoOf(error);
   const kind = kindOf(name2, httpStatus, error.message);
   return failure(kind, message2, hintFor(kind, known));
@@ -797,7 +633,7 @@ function isJson(text2) {
     return false;
   }
 }
-function messageOf2(error) {
+function messageOf(error) {
   const text2 = bodyMessage(error.message) ?? error.message;
   const details = error.additionalDetails ?? "";
   return details === "" || text2.includes(details) ? text2 : `${text2} ${details}`;
@@ -2497,7 +2333,7 @@ var Account = class {
   #file;
   /** @param home CODEX_HOME */
   constructor(home) {
-    this.#file = join3(home, "auth.json");
+    this.#file = join(home, "auth.json");
   }
   /**
    * `no` exactly where the provider needs an OpenAI sign-in and there is none. Codex does not look by itself: a
@@ -2562,25 +2398,25 @@ async function modelsOf(server) {
 }
 
 // sidecar/src/harness/codex/program.ts
-import { existsSync, readdirSync as readdirSync3, realpathSync } from "node:fs";
-import { dirname as dirname3, join as join5 } from "node:path";
+import { existsSync, readdirSync as readdirSync2, realpathSync } from "node:fs";
+import { dirname as dirname2, join as join3 } from "node:path";
 
 // sidecar/src/process/resolve.ts
-import { accessSync, constants as constants2, statSync as statSync2 } from "node:fs";
-import { delimiter, isAbsolute as isAbsolute3, join as join4, resolve } from "node:path";
+import { accessSync, constants, statSync as statSync2 } from "node:fs";
+import { delimiter, isAbsolute as isAbsolute2, join as join2, resolve } from "node:path";
 function resolveProgram(name2, options) {
   const { env, platform = process.platform, cwd = process.cwd() } = options;
   const isWindows = platform === "win32";
   const names = [...new Set(isWindows ? withExtensions(name2, env) : [name2])];
-  if (isAbsolute3(name2) || name2.includes("/") || isWindows && name2.includes("\\")) {
+  if (isAbsolute2(name2) || name2.includes("/") || isWindows && name2.includes("\\")) {
     const found = names.map((candidate) => resolve(cwd, candidate)).find((path) => isProgram(path, isWindows));
     return found ? { kind: "found", path: found } : { kind: "missing", lookedFor: names.join(", ") };
   }
   const folders = (variable(env, "PATH", isWindows) ?? "").split(isWindows ? ";" : delimiter).filter(Boolean);
   for (const folder of folders) {
-    if (!isAbsolute3(folder)) continue;
+    if (!isAbsolute2(folder)) continue;
     for (const candidate of names) {
-      const path = join4(folder, candidate);
+      const path = join2(folder, candidate);
       if (isProgram(path, isWindows)) return { kind: "found", path };
     }
   }
@@ -2599,7 +2435,7 @@ function variable(env, name2, isWindows) {
 function isProgram(path, isWindows) {
   try {
     if (!statSync2(path).isFile()) return false;
-    if (!isWindows) accessSync(path, constants2.X_OK);
+    if (!isWindows) accessSync(path, constants.X_OK);
     return true;
   } catch {
     return false;
@@ -2621,18 +2457,18 @@ function nativeOf(path) {
   } catch {
     return null;
   }
-  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join5(dirname3(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname3(dirname3(real))] : [];
+  const packages = /\.(?:cmd|ps1)$/i.test(real) ? [join3(dirname2(real), "node_modules", "@openai", "codex")] : /[\\/]@openai[\\/]codex[\\/]bin[\\/]codex\.js$/.test(real) ? [dirname2(dirname2(real))] : [];
   const platform = { linux: "linux", android: "linux", darwin: "darwin", win32: "win32" }[process.platform];
   const binary = process.platform === "win32" ? "codex.exe" : "codex";
   for (const root of packages) {
     const vendors = [
       // Hoisted beside it (npm, pnpm), nested below it (npm -g), or the vendor folder of older packages.
-      join5(dirname3(root), `codex-${platform}-${process.arch}`, "vendor"),
-      join5(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
-      join5(root, "vendor")
+      join3(dirname2(root), `codex-${platform}-${process.arch}`, "vendor"),
+      join3(root, "node_modules", "@openai", `codex-${platform}-${process.arch}`, "vendor"),
+      join3(root, "vendor")
     ];
     for (const vendor of vendors.filter(existsSync)) {
-      const found = readdirSync3(vendor).map((target) => join5(vendor, target, "bin", binary)).find(existsSync);
+      const found = readdirSync2(vendor).map((target) => join3(vendor, target, "bin", binary)).find(existsSync);
       if (found) return found;
     }
   }
@@ -2680,39 +2516,39 @@ function shellWord(word) {
 }
 
 // sidecar/src/harness/codex/worktree.ts
-import { lstatSync as lstatSync2, readFileSync as readFileSync3, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
-import { basename as basename2, dirname as dirname4, join as join6, resolve as resolve2 } from "node:path";
+import { lstatSync, readFileSync as readFileSync2, realpathSync as realpathSync2, statSync as statSync3 } from "node:fs";
+import { basename, dirname as dirname3, join as join4, resolve as resolve2 } from "node:path";
 function worktreeRoots(cwd) {
   const pointer = gitPointer(cwd);
   if (pointer === null) return [];
   try {
     const gitFolder = realpathSync2(pointer.gitFolder);
-    const worktrees = dirname4(gitFolder);
-    if (basename2(worktrees) !== "worktrees" || !isKnownAs(gitFolder, pointer.file)) return [];
-    const common = dirname4(worktrees);
-    return [gitFolder, ...["objects", "refs", "logs"].map((name2) => join6(common, name2))].filter(isRealFolder);
+    const worktrees = dirname3(gitFolder);
+    if (basename(worktrees) !== "worktrees" || !isKnownAs(gitFolder, pointer.file)) return [];
+    const common = dirname3(worktrees);
+    return [gitFolder, ...["objects", "refs", "logs"].map((name2) => join4(common, name2))].filter(isRealFolder);
   } catch {
     return [];
   }
 }
 function isKnownAs(gitFolder, file) {
-  const named = readFileSync3(join6(gitFolder, "gitdir"), "utf8").trim();
+  const named = readFileSync2(join4(gitFolder, "gitdir"), "utf8").trim();
   return realpathSync2(resolve2(gitFolder, named)) === realpathSync2(file);
 }
 function gitPointer(cwd) {
-  for (let folder = cwd; ; folder = dirname4(folder)) {
-    const file = join6(folder, ".git");
+  for (let folder = cwd; ; folder = dirname3(folder)) {
+    const file = join4(folder, ".git");
     try {
       if (!statSync3(file).isFile()) return null;
-      const named = /^gitdir: (.+)$/m.exec(readFileSync3(file, "utf8"))?.[1]?.trim();
+      const named = /^gitdir: (.+)$/m.exec(readFileSync2(file, "utf8"))?.[1]?.trim();
       return named === void 0 ? null : { file, gitFolder: resolve2(folder, named) };
     } catch {
-      if (dirname4(folder) === folder) return null;
+      if (dirname3(folder) === folder) return null;
     }
   }
 }
 function isRealFolder(path) {
-  return lstatSync2(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 // sidecar/src/harness/codex/permissions.ts
@@ -2926,7 +2762,7 @@ var CodexServer = class _CodexServer {
   }
   /** Asks; resolves to how it went, and rejects never. */
   request(method, params, timeoutMs = this.limits.requestMs) {
-    return new Promise((resolve3) => this.send(method, params, resolve3, timeoutMs));
+    return new Promise((resolve4) => this.send(method, params, resolve4, timeoutMs));
   }
   /** Asks, and settles in the very moment the answer is read: before the notifications that follow it. */
   send(method, params, settle, timeoutMs = this.limits.requestMs) {
@@ -3034,8 +2870,8 @@ var CodexServer = class _CodexServer {
   #answer(id, method, params) {
     const { threadId } = addressOf(params);
     const listener = threadId === null ? void 0 : this.#listeners.get(this.#rootOf(threadId));
-    const { reply } = listener ? listener.asked(method, params) : answerTo(method, params, null);
-    const body = reply.kind === "result" ? { id, result: reply.result } : { id, error: { code: reply.code, message: reply.message } };
+    const { reply: reply2 } = listener ? listener.asked(method, params) : answerTo(method, params, null);
+    const body = reply2.kind === "result" ? { id, result: reply2.result } : { id, error: { code: reply2.code, message: reply2.message } };
     this.#child.write(JSON.stringify(body));
   }
   #notified(method, params) {
@@ -3107,13 +2943,13 @@ var CodexServer = class _CodexServer {
 import { statSync as statSync4 } from "node:fs";
 
 // sidecar/src/harness/codex/rules.ts
-import { readdirSync as readdirSync4, readFileSync as readFileSync4 } from "node:fs";
-import { join as join7 } from "node:path";
+import { readdirSync as readdirSync3, readFileSync as readFileSync3 } from "node:fs";
+import { join as join5 } from "node:path";
 function rulesWarning(home) {
-  const folder = join7(home, "rules");
+  const folder = join5(home, "rules");
   try {
-    const files = readdirSync4(folder).filter((name2) => name2.endsWith(".rules"));
-    const allowing = files.filter((name2) => allows(readFileSync4(join7(folder, name2), "utf8")));
+    const files = readdirSync3(folder).filter((name2) => name2.endsWith(".rules"));
+    const allowing = files.filter((name2) => allows(readFileSync3(join5(folder, name2), "utf8")));
     if (allowing.length === 0) return null;
     return `Commands that ${folder} allows run outside Codex's sandbox: ${allowing.join(", ")}.`;
   } catch {
@@ -3225,9 +3061,9 @@ var AnswerRule = class {
 var HEAD = 2e4;
 var TAIL = 1e4;
 var OUTPUT_LIMIT = HEAD + TAIL;
-function capped(text2, head = HEAD, tail = TAIL) {
-  if (text2.length <= head + tail) return { text: text2, omitted: 0 };
-  const headEnd = isInsidePair(text2, head) ? head - 1 : head;
+function capped(text2, head2 = HEAD, tail = TAIL) {
+  if (text2.length <= head2 + tail) return { text: text2, omitted: 0 };
+  const headEnd = isInsidePair(text2, head2) ? head2 - 1 : head2;
   const tailStart = text2.length - tail + (isInsidePair(text2, text2.length - tail) ? 1 : 0);
   const omitted = tailStart - headEnd;
   const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
@@ -3365,11 +3201,11 @@ var CodexTurn = class {
     this.input = input;
     this.onEvent = onEvent;
     this.#model = context.model;
-    this.end = new Promise((resolve3) => {
-      this.#resolve = resolve3;
+    this.end = new Promise((resolve4) => {
+      this.#resolve = resolve4;
     });
-    this.#whenStarted = new Promise((resolve3) => {
-      this.#startedNow = resolve3;
+    this.#whenStarted = new Promise((resolve4) => {
+      this.#startedNow = resolve4;
     });
     context.meter.begin();
     this.#begin();
@@ -3693,12 +3529,12 @@ var CodexTurn = class {
   async #drain() {
     const isDrained = () => this.#open.size === 0 && !this.#areAgentsBusy;
     if (isDrained()) return;
-    await new Promise((resolve3) => {
-      const timer = setTimeout(resolve3, DRAIN_MS);
+    await new Promise((resolve4) => {
+      const timer = setTimeout(resolve4, DRAIN_MS);
       this.#drained = () => {
         if (!isDrained()) return;
         clearTimeout(timer);
-        resolve3();
+        resolve4();
       };
     });
   }
@@ -3706,12 +3542,12 @@ var CodexTurn = class {
     return [...this.#agents.values()].some((turnId) => turnId !== null);
   }
   #ending(verdict, hasAnswer) {
-    const { answer: answer4, shown } = this.#rule.end();
+    const { answer: answer6, shown } = this.#rule.end();
     if (verdict.kind === "completed" && hasAnswer) {
       this.#show(shown);
-      return answer4 === null ? { kind: "empty" } : { kind: "completed", answer: answer4 };
+      return answer6 === null ? { kind: "empty" } : { kind: "completed", answer: answer6 };
     }
-    this.#show(verdict.kind === "failed" ? [] : [...shown, ...answer4 === null ? [] : [answer4]]);
+    this.#show(verdict.kind === "failed" ? [] : [...shown, ...answer6 === null ? [] : [answer6]]);
     return verdict.kind === "failed" ? { kind: "failed", failure: verdict.failure, partial: this.#rule.partial } : { kind: "interrupted" };
   }
   get #known() {
@@ -3983,7 +3819,7 @@ var Codex = class {
   constructor(options) {
     this.options = options;
     this.#env = childEnvironment({ parent: options.env, keys: ["openai"], sidecar: options.sidecar });
-    this.home = this.#env.CODEX_HOME || join8(homeFolder(this.#env) ?? "/", ".codex");
+    this.home = this.#env.CODEX_HOME || join6(homeFolder(this.#env) ?? "/", ".codex");
     this.account = new Account(this.home);
     this.variables = {
       [SIDECAR_VARIABLE]: options.sidecar,
@@ -4002,15 +3838,15 @@ var Codex = class {
   async detect() {
     const program = findCodex(this.options.env, this.options.program);
     if (program.kind === "missing") return { kind: "missing", lookedFor: program.lookedFor, install: INSTALL };
-    const answer4 = await askVersion(program.path, this.#env);
-    if (answer4.kind === "failed" || answer4.version === null) {
+    const answer6 = await askVersion(program.path, this.#env);
+    if (answer6.kind === "failed" || answer6.version === null) {
       return { kind: "missing", lookedFor: `${program.path}, which does not answer --version`, install: INSTALL };
     }
     const up = await this.#starting;
     const server = up && !up.gone ? up : await this.#start(program.path);
     const signedIn = server.gone ? "unknown" : await this.account.state(server);
     if (server !== up) await this.retire(server);
-    return { kind: "found", version: answer4.version, program: program.path, signedIn };
+    return { kind: "found", version: answer6.version, program: program.path, signedIn };
   }
   async warm() {
     try {
@@ -4180,8 +4016,185 @@ function rangeText({ from, to }) {
   return from === to ? from : `${from} to ${to}`;
 }
 
+// sidecar/src/errors.ts
+function messageOf2(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+function codeOf(error) {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 // sidecar/src/job/journal.ts
 import { join as join12 } from "node:path";
+
+// sidecar/src/state/private-files.ts
+import {
+  chmodSync,
+  closeSync,
+  constants as constants2,
+  fstatSync,
+  lstatSync as lstatSync2,
+  mkdirSync,
+  openSync,
+  readdirSync as readdirSync4,
+  readFileSync as readFileSync4,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { basename as basename2, dirname as dirname4, join as join7 } from "node:path";
+var UnsafePathError = class extends Error {
+  constructor(path, why) {
+    super(`${path} ${why}`);
+    this.path = path;
+    this.why = why;
+    this.name = "UnsafePathError";
+  }
+  path;
+  why;
+};
+var NO_FOLLOW = constants2.O_NOFOLLOW ?? 0;
+var NO_WAIT = constants2.O_NONBLOCK ?? 0;
+function ensurePrivateFolder(path) {
+  mkdirSync(path, { recursive: true, mode: 448 });
+  checkPrivateFolder(path);
+}
+function checkPrivateFolder(path) {
+  const stat2 = lstatSync2(path);
+  if (stat2.isSymbolicLink()) throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
+  if (!stat2.isDirectory()) throw new UnsafePathError(path, "is not a folder");
+  checkOwner(path, stat2.uid);
+  if (process.platform !== "win32" && (stat2.mode & 63) !== 0) chmodSync(path, 448);
+}
+function openPrivate(path, flags) {
+  let descriptor;
+  try {
+    descriptor = openSync(path, flags | NO_FOLLOW | NO_WAIT, 384);
+  } catch (error) {
+    if (codeOf(error) === "ELOOP" || codeOf(error) === "EMLINK") {
+      throw new UnsafePathError(path, "is a link; Verbatim does not follow links here");
+    }
+    throw error;
+  }
+  try {
+    const stat2 = fstatSync(descriptor);
+    if (!stat2.isFile()) throw new UnsafePathError(path, "is not a file");
+    checkOwner(path, stat2.uid);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+function readPrivate(path) {
+  const descriptor = openPrivate(path, constants2.O_RDONLY);
+  try {
+    return readFileSync4(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+function readIfThere(path) {
+  try {
+    return readPrivate(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+function isThere(path) {
+  return lstatSync2(path, { throwIfNoEntry: false }) !== void 0;
+}
+function namesIn(folder) {
+  try {
+    return readdirSync4(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+function writeAtomic(path, bytes) {
+  const draft = draftOf(path);
+  rmSync(draft, { force: true });
+  const descriptor = openPrivate(draft, constants2.O_WRONLY | constants2.O_CREAT | constants2.O_EXCL);
+  try {
+    try {
+      writeFileSync(descriptor, bytes);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+async function writeAtomicLarge(path, bytes) {
+  const draft = draftOf(path);
+  await rm(draft, { force: true });
+  const flags = constants2.O_WRONLY | constants2.O_CREAT | constants2.O_EXCL | NO_FOLLOW;
+  const handle = await open(draft, flags, 384);
+  try {
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  if (process.platform === "win32") return;
+  const folder = await open(dirname4(path), constants2.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+function draftOf(path) {
+  return join7(dirname4(path), `.${basename2(path)}.${process.pid}.draft`);
+}
+function checkOwner(path, uid) {
+  const own2 = process.getuid?.();
+  if (own2 !== void 0 && uid !== own2) {
+    throw new UnsafePathError(path, `belongs to another user (uid ${uid}, not ${own2})`);
+  }
+}
+
+// sidecar/src/state/state-folder.ts
+import { isAbsolute as isAbsolute3, join as join8 } from "node:path";
+var NoStateFolderError = class extends Error {
+  constructor() {
+    super("there is no home folder to keep jobs in; set HOME or XDG_STATE_HOME to an absolute path");
+    this.name = "NoStateFolderError";
+  }
+};
+function stateFolder(env) {
+  const base2 = env.XDG_STATE_HOME;
+  if (base2 !== void 0 && isAbsolute3(base2)) return join8(base2, "verbatim");
+  const home = homeFolder(env);
+  if (home === null) throw new NoStateFolderError();
+  return join8(home, ".local", "state", "verbatim");
+}
+function jobsFolder(state) {
+  return join8(state, "jobs");
+}
+function jobFolder(state, id) {
+  return join8(jobsFolder(state), id);
+}
+function logsFolder(state) {
+  return join8(state, "logs");
+}
+function sidecarsFolder(state) {
+  return join8(state, "sidecars");
+}
+function errandsFolder(state) {
+  return join8(state, "errands");
+}
 
 // sidecar/src/job/answers.ts
 import { createHash } from "node:crypto";
@@ -4570,10 +4583,6 @@ var JobTakenError = class extends Error {
   job;
   owner;
 };
-function ownIdentity() {
-  const entry = entryOf(process.pid);
-  return { pid: process.pid, startTime: entry?.startTime ?? "" };
-}
 function sidecarId({ pid, startTime }) {
   return `${pid}-${startTime.replace(/[^A-Za-z0-9]+/g, "_")}`;
 }
@@ -4871,8 +4880,8 @@ var Journal = class _Journal {
     this.update({ turns, messages });
   }
   #endAbandoned(open2) {
-    const answer4 = answerRecord(this.folder, open2.turn);
-    const outcome = answer4 !== null ? { kind: "completed", answer: answer4 } : {
+    const answer6 = answerRecord(this.folder, open2.turn);
+    const outcome = answer6 !== null ? { kind: "completed", answer: answer6 } : {
       kind: "failed",
       failure: {
         kind: "crashed",
@@ -4919,7 +4928,7 @@ async function outcomeOf(ending, store) {
       try {
         return { kind: "completed", answer: await store(ending.answer) };
       } catch (error) {
-        const message2 = `The answer could not be stored (${messageOf(error)}).`;
+        const message2 = `The answer could not be stored (${messageOf2(error)}).`;
         return { kind: "failed", failure: { kind: "unknown", status: "failed", message: message2 }, partial: [ending.answer] };
       }
     case "empty":
@@ -4934,7 +4943,7 @@ async function outcomeOf(ending, store) {
 }
 function failureOf(error) {
   if (error instanceof HarnessError) return error.failure;
-  return { kind: "unknown", status: "failed", message: messageOf(error) };
+  return { kind: "unknown", status: "failed", message: messageOf2(error) };
 }
 
 // sidecar/src/job/turn-state.ts
@@ -5120,7 +5129,7 @@ var Job = class {
       this.#apply({ kind: "message", id: message2.id, isSteerable });
       return Promise.resolve("started");
     }
-    const disposition = new Promise((resolve3) => this.#steers.set(message2.id, resolve3));
+    const disposition = new Promise((resolve4) => this.#steers.set(message2.id, resolve4));
     this.#apply({ kind: "message", id: message2.id, isSteerable });
     return disposition;
   }
@@ -5338,10 +5347,10 @@ var Job = class {
   }
   async #closeThread(thread) {
     let timer;
-    const given = new Promise((resolve3) => {
+    const given = new Promise((resolve4) => {
       timer = setTimeout(() => {
         this.#log("error", `job ${this.id}: the harness's thread ${thread.id} did not close in time`);
-        resolve3([]);
+        resolve4([]);
       }, this.#limits.closeMs);
     });
     try {
@@ -5358,7 +5367,7 @@ var Job = class {
     if (current?.end == null || current.turn !== turn) throw new Error(`turn ${turn} has no end to record`);
     for (const timer of current.timers) clearTimeout(timer);
     const { end } = current;
-    const outcome = await outcomeOf(end.ending, (answer4) => this.#journal.storeAnswer(turn, answer4));
+    const outcome = await outcomeOf(end.ending, (answer6) => this.#journal.storeAnswer(turn, answer6));
     const model = end.model || this.#journal.record.model;
     if (model !== this.#journal.record.model) this.#keep(() => this.#journal.update({ model }));
     this.#append(turn, {
@@ -5394,21 +5403,21 @@ var Job = class {
     this.#keep(() => this.#journal.append(turn, body));
   }
   /** Writes to the journal. A disk that is full must not leave the job running for ever: readers are told. */
-  #keep(write2) {
+  #keep(write) {
     try {
-      write2();
+      write();
     } catch (error) {
       this.#fault = new JournalFault(
-        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${messageOf(error)}`
+        `job ${this.id}: its journal ${this.#journal.folder} cannot be written: ${messageOf2(error)}`
       );
       this.#log("error", `job ${this.id}: its journal cannot be written`, { error });
     }
   }
   #settleSteer(id, disposition) {
-    const resolve3 = this.#steers.get(id);
-    if (resolve3 === void 0) return;
+    const resolve4 = this.#steers.get(id);
+    if (resolve4 === void 0) return;
     this.#steers.delete(id);
-    resolve3(disposition);
+    resolve4(disposition);
   }
   #later(current, ms, work) {
     const timer = setTimeout(work, ms);
@@ -5420,13 +5429,13 @@ var Job = class {
   }
   async #until(isSo, ms, signal2) {
     if (isSo() || signal2?.aborted) return;
-    await new Promise((resolve3) => {
+    await new Promise((resolve4) => {
       let timer;
       const done = () => {
         clearTimeout(timer);
         signal2?.removeEventListener("abort", done);
         this.#watchers.delete(look);
-        resolve3();
+        resolve4();
       };
       const look = () => {
         if (isSo()) done();
@@ -5768,7 +5777,7 @@ function changedAt(entry) {
   return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
 }
 function problemOf(error, folder) {
-  const message2 = messageOf(error);
+  const message2 = messageOf2(error);
   return message2.includes(folder) ? message2 : `${folder}: ${message2}`;
 }
 
@@ -5792,7 +5801,7 @@ function remove(job, self) {
     rmSync4(job.folder, { recursive: true, force: true });
     return { kind: "removed", job };
   } catch (error) {
-    return { kind: "kept", job, why: messageOf(error) };
+    return { kind: "kept", job, why: messageOf2(error) };
   }
 }
 async function applyRetention(state, self, retention, now) {
@@ -5827,7 +5836,7 @@ function openLog(path, mask2, now) {
   const descriptor = openPrivate(path, constants6.O_WRONLY | constants6.O_CREAT | constants6.O_APPEND);
   let left = LOG_LIMIT;
   let isClosed = false;
-  const write2 = (line) => {
+  const write = (line) => {
     const bytes = Buffer.from(`${line}
 `, "utf8");
     left -= bytes.length;
@@ -5837,8 +5846,8 @@ function openLog(path, mask2, now) {
     log(level, what, details = {}) {
       if (isClosed || left <= 0) return;
       try {
-        write2(mask2(JSON.stringify({ at: new Date(now()).toISOString(), level, what, ...plain(details) })));
-        if (left <= 0) write2(JSON.stringify({ level: "warning", what: "the log is full; the rest is left out" }));
+        write(mask2(JSON.stringify({ at: new Date(now()).toISOString(), level, what, ...plain(details) })));
+        if (left <= 0) write(JSON.stringify({ level: "warning", what: "the log is full; the rest is left out" }));
       } catch {
         left = 0;
       }
@@ -5862,45 +5871,45 @@ function plain(details) {
 // sidecar/src/server/address.ts
 import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync5 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute as isAbsolute4, join as join16 } from "node:path";
+import { dirname as dirname7, isAbsolute as isAbsolute4, join as join16 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
-  const folder = platform === "win32" ? null : socketFolder(env);
-  if (folder === null) {
+  const socket = platform === "win32" ? null : privateSocket(env);
+  if (socket === null) {
     await begin(server, { host: "127.0.0.1", port: 0 });
     const bound = server.address();
     if (bound === null || typeof bound === "string") throw new Error("the local API has no port");
     return { address: { port: bound.port }, remove: () => {
     } };
   }
-  const socket = join16(folder, "s");
+  const remove2 = () => rmSync5(dirname7(socket), { recursive: true, force: true });
   try {
     await begin(server, { path: socket });
   } catch (error) {
-    rmSync5(folder, { recursive: true, force: true });
+    remove2();
     throw error;
   }
-  return { address: { socket }, remove: () => rmSync5(folder, { recursive: true, force: true }) };
+  return { address: { socket }, remove: remove2 };
 }
-function socketFolder(env) {
+function privateSocket(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
     if (base2 === void 0 || !isAbsolute4(base2)) continue;
     if (Buffer.byteLength(join16(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
       const folder = mkdtempSync(join16(base2, "verbatim-"));
       chmodSync2(folder, 448);
-      return folder;
+      return join16(folder, "s");
     } catch {
     }
   }
   return null;
 }
 async function begin(server, options) {
-  await new Promise((resolve3, reject) => {
+  await new Promise((resolve4, reject) => {
     server.once("error", reject);
     server.listen(options, () => {
       server.off("error", reject);
-      resolve3();
+      resolve4();
     });
   });
 }
@@ -5922,6 +5931,7 @@ var STATUS = {
   method: 405,
   too_large: 413,
   invalid: 400,
+  rate: 429,
   conflict: 409,
   closing: 503,
   internal: 500
@@ -5955,9 +5965,8 @@ function refusalOf(error) {
 }
 
 // sidecar/src/server/body-reader.ts
-var TOO_LARGE = `the body is larger than ${BODY_LIMIT} bytes`;
-async function readJson(request) {
-  const bytes = await readBody(request);
+async function readJson(request, limit = BODY_LIMIT) {
+  const bytes = await readBody(request, limit);
   if (bytes.length === 0) throw new Refusal("invalid", "the body is empty; it must be a JSON object");
   let text2;
   try {
@@ -5968,27 +5977,69 @@ async function readJson(request) {
   try {
     return JSON.parse(text2);
   } catch (error) {
-    const place = /position \d+/.exec(messageOf(error))?.[0];
+    const place = /position \d+/.exec(messageOf2(error))?.[0];
     throw new Refusal("invalid", `the body is not JSON${place === void 0 ? "" : ` (at ${place})`}`);
   }
 }
-async function readBody(request) {
-  if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) throw new Refusal("too_large", TOO_LARGE);
+async function readBody(request, limit) {
+  const tooLarge = () => new Refusal("too_large", `the body is larger than ${limit} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > limit) throw tooLarge();
   const parts = [];
   let size2 = 0;
-  return await new Promise((resolve3, reject) => {
+  return await new Promise((resolve4, reject) => {
     request.on("data", (part) => {
       size2 += part.length;
-      if (size2 > BODY_LIMIT) {
+      if (size2 > limit) {
         parts.length = 0;
-        reject(new Refusal("too_large", TOO_LARGE));
+        reject(tooLarge());
         return;
       }
       parts.push(part);
     });
-    request.on("end", () => resolve3(Buffer.concat(parts)));
+    request.on("end", () => resolve4(Buffer.concat(parts)));
     request.on("error", reject);
     request.on("aborted", () => reject(new Refusal("invalid", "the request broke off before its end")));
+  });
+}
+
+// sidecar/src/server/reply.ts
+var LINGER_MS = 1e3;
+function reply(response, status, body) {
+  if (response.destroyed) return;
+  if (body === void 0) {
+    response.writeHead(status).end();
+    return;
+  }
+  response.end(head(response, status, body));
+}
+async function refuse(request, response, refusal) {
+  for (const [name2, value] of Object.entries(refusal.headers)) response.setHeader(name2, value);
+  if (!hasUnreadBody(request)) return reply(response, refusal.status, refusal.body);
+  response.setHeader("connection", "close");
+  if (response.destroyed) return;
+  response.write(head(response, refusal.status, refusal.body));
+  await drained(request);
+  response.end();
+}
+function head(response, status, body) {
+  const bytes = Buffer.from(JSON.stringify(body), "utf8");
+  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
+  return bytes;
+}
+function hasUnreadBody({ complete, headers }) {
+  const length = headers["content-length"];
+  return !complete && (headers["transfer-encoding"] !== void 0 || length !== void 0 && length !== "0");
+}
+function drained(request) {
+  return new Promise((resolve4) => {
+    const timer = setTimeout(resolve4, LINGER_MS);
+    const done = () => {
+      clearTimeout(timer);
+      resolve4();
+    };
+    request.once("close", done);
+    request.once("end", done);
+    request.resume();
   });
 }
 
@@ -6192,7 +6243,9 @@ function mintToken() {
   return randomBytes(32).toString("base64url");
 }
 function isAuthorized(header, token) {
-  const given = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? "")?.[1] ?? "";
+  return isToken(/^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? "")?.[1] ?? "", token);
+}
+function isToken(given, token) {
   return timingSafeEqual(digest(given), digest(token));
 }
 function digest(text2) {
@@ -6200,7 +6253,6 @@ function digest(text2) {
 }
 
 // sidecar/src/server/http.ts
-var LINGER_MS = 1e3;
 function createApi(ports) {
   const open2 = /* @__PURE__ */ new Set();
   ports.closing.addEventListener("abort", () => {
@@ -6228,39 +6280,15 @@ function createApi(ports) {
 async function answer2(ports, request, response, signal2) {
   try {
     const { status, body } = await route(ports, request, signal2);
-    await write(response, status, body);
+    reply(response, status, body);
   } catch (error) {
     let refusal = refusalOf(error);
     if (refusal === null) {
       ports.log("error", `${request.method} ${pathOf(request)} failed`, { error });
-      refusal = new Refusal("internal", `Verbatim's sidecar failed: ${messageOf(error)}; its log says where`);
+      refusal = new Refusal("internal", `Verbatim's sidecar failed: ${messageOf2(error)}; its log says where`);
     }
-    for (const [name2, value] of Object.entries(refusal.headers)) response.setHeader(name2, value);
-    if (hasUnreadBody(request)) {
-      response.setHeader("connection", "close");
-      await write(response, refusal.status, refusal.body, () => drained(request));
-    } else {
-      await write(response, refusal.status, refusal.body);
-    }
+    await refuse(request, response, refusal);
   }
-}
-function hasUnreadBody({ complete, headers }) {
-  const length = headers["content-length"];
-  return !complete && (headers["transfer-encoding"] !== void 0 || length !== void 0 && length !== "0");
-}
-function drained(request) {
-  return new Promise((resolve3) => {
-    const timer = setTimeout(resolve3, LINGER_MS);
-    request.once("close", () => {
-      clearTimeout(timer);
-      resolve3();
-    });
-    request.once("end", () => {
-      clearTimeout(timer);
-      resolve3();
-    });
-    request.resume();
-  });
 }
 async function route(ports, request, signal2) {
   if (!isAuthorized(request.headers.authorization, ports.token)) {
@@ -6282,31 +6310,15 @@ async function route(ports, request, signal2) {
 function pathOf(request) {
   return (request.url ?? "/").split("?")[0] ?? "/";
 }
-async function write(response, status, body, before) {
-  if (response.destroyed) return;
-  if (body === void 0) {
-    response.writeHead(status).end();
-    return;
-  }
-  const bytes = Buffer.from(JSON.stringify(body), "utf8");
-  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
-  if (before !== void 0) {
-    response.write(bytes);
-    await before();
-    response.end();
-  } else {
-    response.end(bytes);
-  }
-}
 
 // sidecar/src/server/lifeline.ts
 var SESSION_POLL_MS = 200;
 function openLifeline({ leaseMs, session, now, end }) {
-  const isThere2 = session === void 0 ? watchParent() : watch(session);
+  const isThere3 = session === void 0 ? watchParent() : watch(session);
   let renewedAt = now();
   const timer = setInterval(
     () => {
-      if (!isThere2()) end("session_gone");
+      if (!isThere3()) end("session_gone");
       else if (now() - renewedAt > leaseMs) end("lease_over");
     },
     Math.min(SESSION_POLL_MS, leaseMs)
@@ -6366,8 +6378,8 @@ async function serve(options = {}) {
   process.stderr.on("error", () => {
   });
   let lifeline;
-  const ended = new Promise((resolve3) => {
-    lifeline = openLifeline({ leaseMs, session: options.session, now: () => performance.now(), end: resolve3 });
+  const ended = new Promise((resolve4) => {
+    lifeline = openLifeline({ leaseMs, session: options.session, now: () => performance.now(), end: resolve4 });
   });
   const closing = new AbortController();
   const harnesses = new Harnesses({ env, sidecar }, options.makers);
@@ -6427,11 +6439,11 @@ import { parseArgs } from "node:util";
 
 // sidecar/src/cli/terminal.ts
 var TERMINAL = {
-  print: (what) => new Promise((resolve3, reject) => {
+  print: (what) => new Promise((resolve4, reject) => {
     process.stdout.once("error", () => {
     });
     process.stdout.write(what, (error) => {
-      if (error == null || codeOf(error) === "EPIPE") resolve3();
+      if (error == null || codeOf(error) === "EPIPE") resolve4();
       else reject(new CommandError(`verbatim: the output could not be written: ${error.message}`));
     });
   }),
@@ -6458,8 +6470,8 @@ function oneLine(text2, limit = 200) {
 function table(rows) {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row2) => row2[column]?.length ?? 0)));
   return rows.map((row2) => {
-    const cells = row2.map((cell, column) => column === row2.length - 1 ? cell : cell.padEnd(widths[column] ?? 0));
-    return `${cells.join("  ")}
+    const cells2 = row2.map((cell, column) => column === row2.length - 1 ? cell : cell.padEnd(widths[column] ?? 0));
+    return `${cells2.join("  ")}
 `;
   }).join("");
 }
@@ -6508,7 +6520,7 @@ function read2(command, args, types, positionals = []) {
   const surplus = found[positionals.length];
   if (surplus !== void 0) throw wrong(`${JSON.stringify(surplus)} is one argument too many; ${hint}`);
   const missing = positionals[found.length];
-  if (missing !== void 0) throw wrong(`${missing} is missing; ${hint}`);
+  if (missing !== void 0 && !missing.startsWith("[")) throw wrong(`${missing} is missing; ${hint}`);
   return { values, positionals: found };
   function wrong(message2) {
     return new CommandError(`verbatim ${command}: ${message2}`, 2);
@@ -6522,14 +6534,14 @@ async function jobs(args, terminal) {
   const found = entries.filter((entry) => entry.kind === "job");
   const problems = entries.filter((entry) => entry.kind === "problem");
   if (values.json) {
-    const list = { jobs: found.map(facts), problems: problems.map(({ id, problem }) => ({ id, problem })) };
-    await terminal.print(`${JSON.stringify(list, null, 2)}
+    const list2 = { jobs: found.map(facts), problems: problems.map(({ id, problem }) => ({ id, problem })) };
+    await terminal.print(`${JSON.stringify(list2, null, 2)}
 `);
   } else if (found.length === 0) {
     await terminal.print("No jobs are kept. Each agent that you spawn in Claude Code makes one.\n");
   } else {
-    const head = ["JOB", "MODEL", "STATUS", "TURNS", "LAST STEP", "TOKENS", "CHANGED", "TASK"];
-    await terminal.print(table([head, ...found.map((job) => row(job, Date.now()))]));
+    const head2 = ["JOB", "MODEL", "STATUS", "TURNS", "LAST STEP", "TOKENS", "CHANGED", "TASK"];
+    await terminal.print(table([head2, ...found.map((job) => row(job, Date.now()))]));
   }
   for (const { problem } of problems) terminal.complain(`verbatim jobs: ${oneLine(problem, 600)}`);
   return problems.length > 0 ? 1 : 0;
@@ -6720,7 +6732,7 @@ async function findingOf(name2, harnesses) {
   try {
     detection = await harnesses.of(name2).detect();
   } catch (error) {
-    const advice2 = [`Looking for it failed: ${messageOf(error)}`];
+    const advice2 = [`Looking for it failed: ${messageOf2(error)}`];
     return { ...base2, state: "broken", version: null, program: null, advice: advice2 };
   }
   if (detection.kind === "missing") {
@@ -6742,12 +6754,12 @@ async function claudeCode() {
     return { ...base2, state: "missing", version: null, program: null, advice };
   }
   const program = resolution.path;
-  const answer4 = await askVersion(program, process.env);
-  if (answer4.kind === "failed") {
-    const advice = [`\`claude --version\` failed: ${answer4.why}.`];
+  const answer6 = await askVersion(program, process.env);
+  if (answer6.kind === "failed") {
+    const advice = [`\`claude --version\` failed: ${answer6.why}.`];
     return { ...base2, state: "broken", version: null, program, advice };
   }
-  const version2 = answer4.version ?? "unknown";
+  const version2 = answer6.version ?? "unknown";
   return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
 }
 function drift(title, version2, tested) {
@@ -6777,6 +6789,47 @@ function asText({ title, state, version: version2, tested, program, advice }) {
 `;
 }
 
+// sidecar/src/worker/launch.ts
+import { fileURLToPath } from "node:url";
+
+// plugin/hooks/protocol/errand.ts
+var ERRAND_VARIABLE = "VERBATIM_ERRAND";
+var ERRAND_ID = /^e[a-z2-7]{20}$/;
+var TASK_LIMIT = 6e5;
+var TASK_PATH = "/verbatim/task";
+var WAITS = ["permission", "question", "task_refused", "turn_failed"];
+var WAITING_PATH = "/verbatim/waiting";
+var WAITING_LIMIT = 300;
+
+// sidecar/src/worker/launch.ts
+var PLUGIN = fileURLToPath(new URL("..", import.meta.url));
+var DEPTH_LIMIT = 3;
+var DEPTH_VARIABLE2 = "LICH_SUBAGENT_DEPTH";
+function depthOf2(env) {
+  const depth = Number(env[DEPTH_VARIABLE2] ?? "0");
+  return Number.isInteger(depth) && depth > 0 ? depth : 0;
+}
+function argumentsOf({ model, mode }) {
+  return [
+    "--plugin-dir",
+    PLUGIN,
+    ...model === null ? [] : ["--model", model],
+    ...mode === null ? [] : ["--permission-mode", mode]
+  ];
+}
+function environmentOf2({ id, session, depth, desk }, parent) {
+  return {
+    ...ownEnvironment(parent),
+    LICH_PORT: String(desk?.port),
+    LICH_TOKEN: desk?.token ?? "",
+    LICH_SESSION_ID: session,
+    [DEPTH_VARIABLE2]: String(depth),
+    // An orchestrator's own plugin, where the user has one, must not take this session for its own.
+    LICH_SUBAGENT_CARDS: "off",
+    [ERRAND_VARIABLE]: id
+  };
+}
+
 // sidecar/src/cli/help.ts
 var HELP = `Verbatim runs other coding agents, such as Codex, as agents of Claude Code, and keeps each answer exactly.
 
@@ -6785,12 +6838,13 @@ Usage: verbatim <command> [options]
   doctor          Is everything here that Verbatim needs? Says what to do where it is not.
   jobs            Lists the jobs that Verbatim keeps: one for each agent that you spawned.
   answer <job>    Prints the answer of a job: exactly its bytes, nothing else.
-  purge           Removes jobs that you no longer need.
+  purge           Removes jobs and errands that you no longer need.
+  worker …        Hands a task to a Claude Code of its own, and prints exactly its answer.
 
   --help          This page; after a command, that command's page.
   --version       The version of Verbatim.
 
-Jobs are kept for 30 days below ~/.local/state/verbatim (XDG_STATE_HOME is respected).
+Jobs and errands are kept for 30 days below ~/.local/state/verbatim (XDG_STATE_HOME is respected).
 Exit code: 0 done, 1 not done, 2 asked for wrongly.
 `;
 var COMMAND_HELP = {
@@ -6822,11 +6876,24 @@ Prints the answer of a job's last turn that has one: exactly its bytes, nothing 
 `,
   purge: `Usage: verbatim purge (--older-than <age> | --all) [--json]
 
-Removes jobs with their prompts, events and answers. A job whose Claude Code session is open stays.
+Removes jobs and errands with their prompts, events and answers. One whose session is open stays.
 
-  --older-than <age>   Jobs that have not changed for this long: 30m, 12h, 7d.
-  --all                All jobs.
+  --older-than <age>   What has not changed for this long: 30m, 12h, 7d.
+  --all                All of them.
   --json               What was removed and what stays, as JSON.
+`,
+  worker: `Usage: verbatim worker <command>
+
+A worker is an interactive Claude Code in a terminal of its own (tmux), opened for one task. What it says last is
+the answer. An errand is that task with its answer; it has an id.
+
+  run [<task>]       Opens a worker, waits, prints exactly its answer, and closes it.
+  list               Lists the errands: which work, which wait for you, which have ended.
+  attach <errand>    Shows the worker's terminal in this one; Ctrl-b d leaves it.
+  answer <errand>    Prints the answer again.
+  stop <errand>      Takes the task back, and closes the worker.
+
+\`verbatim worker <command> --help\` says more.
 `,
   serve: `Usage: verbatim serve [--session <pid>]
 
@@ -6836,8 +6903,67 @@ its API listens, and ends when its parent does.
   --session <pid>      The process to end with, instead of its parent.
 `
 };
+var WORKER_HELP = {
+  run: `Usage: verbatim worker run [<task> | --file <path> | -] [options]
+
+Opens an interactive Claude Code in a terminal of its own, hands it the task as your own words, waits until it has
+nothing left to do, prints its last message (exactly, and nothing else) to stdout, and closes it. The task comes
+from the command line, a file, or stdin; it is just text, whatever it begins with.
+
+  --file <path>             The task is what stands in this file.
+  --cwd <folder>            Where the worker works; this folder unless said.
+  --model <model>           Claude Code's --model.
+  --permission-mode <mode>  Claude Code's --permission-mode; your own default unless said.
+  --timeout <time>          Give up after this long: 90s, 60m, 2h. 60m unless said.
+  --keep                    Leave the worker open when the task has ended; \`worker stop\` closes it.
+  --depth <n>               How deep this worker stands among workers. One deeper than this session unless said,
+                            at most ${DEPTH_LIMIT}; a worker that deep opens no other.
+  --json                    The answer with the errand and how it ended, as JSON.
+
+A dialog that waits for you (trust, sign-in, permission, a question) is said on stderr, with how to get to it.
+
+Exit code: 0 answered, 3 ended without an answer, 4 the worker ended first, 124 timed out, 130 interrupted,
+1 could not be done, 2 asked for wrongly.
+`,
+  list: `Usage: verbatim worker list [--json]
+
+Lists the errands, the newest first. Status:
+  starting, working   The worker is being opened; it has the task.
+  waits: …            It waits for you: \`verbatim worker attach <errand>\`.
+  answered, unanswered, worker ended, timed out, interrupted, failed
+                      How it ended; "kept open": the worker is still there.
+  abandoned           Who asked was killed, and so was the desk; \`worker stop\` closes the worker.
+
+  --json              All that is known of each errand, as JSON.
+`,
+  attach: `Usage: verbatim worker attach <errand>
+
+Shows the worker's terminal in this one. What you do there, the worker gets. Ctrl-b d leaves it.
+`,
+  answer: `Usage: verbatim worker answer <errand> [--json]
+
+Prints the answer of an errand as \`worker run\` did, with the same exit codes.
+
+  --json          The answer with how the errand ended, as JSON.
+`,
+  stop: `Usage: verbatim worker stop <errand>
+
+Takes the task back where the errand is open, and closes the worker, one that was kept open too.
+`,
+  host: `Usage: verbatim worker host <errand>
+
+The process behind an errand, which \`worker run\` starts; it is of no use in a terminal.
+`
+};
 function isCommand(name2) {
   return Object.hasOwn(COMMAND_HELP, name2);
+}
+function isWorkerCommand(name2) {
+  return Object.hasOwn(WORKER_HELP, name2);
+}
+function helpOf(name2, rest) {
+  const [sub = ""] = rest;
+  return name2 === "worker" && isWorkerCommand(sub) ? WORKER_HELP[sub] : COMMAND_HELP[name2];
 }
 
 // sidecar/src/cli/purge.ts
@@ -6878,12 +7004,12 @@ function asText2(removed, kept) {
 `;
 }
 function asJson(removed, kept, problems) {
-  const list = {
+  const list2 = {
     removed: removed.map(({ id, bytes }) => ({ id, bytes })),
     kept: kept.map(({ job, why }) => ({ id: job.id, why })),
     problems: problems.map(({ id, problem }) => ({ id, problem }))
   };
-  return `${JSON.stringify(list, null, 2)}
+  return `${JSON.stringify(list2, null, 2)}
 `;
 }
 var UNIT_MS = { m: 6e4, h: 36e5, d: 864e5 };
@@ -6898,8 +7024,1198 @@ function ageOf(text2) {
   return Number(found[1]) * UNIT_MS[found[2]];
 }
 
+// sidecar/src/worker/host.ts
+import { join as join19 } from "node:path";
+import { setTimeout as sleep3 } from "node:timers/promises";
+
+// sidecar/src/desk/desk.ts
+import { createHash as createHash4 } from "node:crypto";
+
+// plugin/hooks/protocol/mod-answer.ts
+var ANSWER_PATH = "/mod/answer";
+var REPORT_LIMIT = 65536;
+var TEXT_LIMIT = 16e3;
+var TRUNCATED = "\n[truncated]";
+var UNANSWERED = ["blank", "error", "refusal"];
+function isBlank(text2) {
+  return /^[\s\u0085]*$/.test(text2);
+}
+function isCut({ session_id, text: text2 = "" }) {
+  if (!text2.endsWith(TRUNCATED)) return false;
+  const kept = text2.length - TRUNCATED.length;
+  return kept >= TEXT_LIMIT - 1 || bytesOf(JSON.stringify({ session_id, text: text2 })) >= REPORT_LIMIT - 12;
+}
+function bytesOf(text2) {
+  let bytes = text2.length;
+  for (let at = 0; at < text2.length; at += 1) {
+    const unit = text2.charCodeAt(at);
+    if (unit >= 128) bytes += unit >= 2048 && !isBetween(unit, 55296, 57343) ? 2 : 1;
+  }
+  return bytes;
+}
+function isBetween(unit, from, to) {
+  return unit >= from && unit <= to;
+}
+
+// sidecar/src/desk/desk.ts
+var Desk = class {
+  constructor(errands, now, onWait = () => {
+  }) {
+    this.errands = errands;
+    this.now = now;
+    this.onWait = onWait;
+  }
+  errands;
+  now;
+  onWait;
+  #held = /* @__PURE__ */ new Map();
+  /** Takes an errand up that is on disk, a new one or one of a desk that is gone. Throws where there is none. */
+  takeUp(id) {
+    const record2 = this.errands.read(id);
+    if (record2 === null) throw new Error(`there is no errand ${id}`);
+    let settle = () => {
+    };
+    const ended = new Promise((resolve4) => {
+      settle = resolve4;
+    });
+    if (record2.end !== null) settle(record2.end);
+    this.#held.set(id, { record: record2, ended, settle });
+    return record2;
+  }
+  errand(id) {
+    return this.#at(id).record;
+  }
+  /** Resolves to how the errand ended. */
+  ended(id) {
+    return this.#at(id).ended;
+  }
+  /** Keeps what is known of the errand's desk, worker and host. */
+  note(id, facts3) {
+    this.#change(this.#at(id), facts3);
+  }
+  /** The task that a session is to take; null where it has none, or took it by another request. */
+  take(session, take) {
+    const errand = this.#only(({ record: record2 }) => record2.session === session && [null, take].includes(record2.take));
+    if (errand === null) return null;
+    if (errand.record.take === null) this.#change(errand, { take, wait: null });
+    return this.errands.taskOf(errand.record.id);
+  }
+  report(report) {
+    const errand = this.#only(({ record: record2 }) => record2.session === report.session_id && record2.take !== null);
+    if (errand === null) return;
+    if (report.text === void 0) {
+      this.#end(errand, { kind: "unanswered", how: report.unanswered });
+      return;
+    }
+    const { text: text2 } = report;
+    const bytes = Buffer.from(text2, "utf8");
+    this.errands.keepAnswer(errand.record.id, text2);
+    this.#end(errand, {
+      kind: "answered",
+      bytes: bytes.length,
+      sha256: createHash4("sha256").update(bytes).digest("hex"),
+      isTruncated: isCut(report)
+    });
+  }
+  /** What the worker of a session waits for a person to do; null: it goes on. */
+  sessionWaits(session, wait) {
+    const errand = this.#only(({ record: record2 }) => record2.session === session);
+    if (errand !== null) this.#wait(errand, wait);
+  }
+  waits(id, wait) {
+    const errand = this.#at(id);
+    if (errand.record.end === null) this.#wait(errand, wait);
+  }
+  /** Ends the errand; false where it had ended already. */
+  end(id, end) {
+    return this.#end(this.#at(id), end);
+  }
+  #wait(errand, wait) {
+    const before = errand.record.wait;
+    if (before?.for === wait?.for && before?.what === wait?.what) return;
+    this.#change(errand, { wait });
+    this.onWait(errand.record);
+  }
+  #end(errand, end) {
+    if (errand.record.end !== null) return false;
+    this.#change(errand, { end, endedAt: this.now(), wait: null });
+    errand.settle(end);
+    return true;
+  }
+  /** Written first: what is not on disk has not happened. */
+  #change(errand, facts3) {
+    const record2 = { ...errand.record, ...facts3 };
+    this.errands.save(record2);
+    errand.record = record2;
+  }
+  /** The open errand that fits, where it is the only one. */
+  #only(fits) {
+    const [first, second] = [...this.#held.values()].filter((each) => each.record.end === null && fits(each));
+    return first !== void 0 && second === void 0 ? first : null;
+  }
+  #at(id) {
+    const errand = this.#held.get(id);
+    if (errand === void 0) throw new Error(`errand ${id} is not at this desk`);
+    return errand;
+  }
+};
+
+// sidecar/src/desk/errands.ts
+import { randomBytes as randomBytes2 } from "node:crypto";
+import { rmSync as rmSync6 } from "node:fs";
+import { join as join18 } from "node:path";
+
+// sidecar/src/desk/errand.ts
+var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "interrupted", "failed"];
+var START_WAITS = [
+  "trust",
+  "api_key",
+  "sign_in",
+  "onboarding",
+  "mcp_servers",
+  "imports",
+  "warning",
+  "start"
+];
+var RECORD_VERSION2 = 1;
+var WORD3 = { max: 8192 };
+var LAST_DATE2 = 864e13;
+function recordOf3(text2, id) {
+  const fields = objectOf(JSON.parse(text2), "state.json");
+  const version2 = countOf(fields, "version", 1, 1e6);
+  if (version2 !== RECORD_VERSION2) {
+    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION2}. Update Verbatim`);
+  }
+  if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
+  return {
+    version: version2,
+    id,
+    session: textOf2(fields, "session", WORD3),
+    parent: nullable2(fields, "parent", wordOf),
+    cwd: textOf2(fields, "cwd", WORD3),
+    model: nullable2(fields, "model", wordOf),
+    mode: nullable2(fields, "mode", wordOf),
+    depth: countOf(fields, "depth", 1, 1e6),
+    timeoutMs: countOf(fields, "timeoutMs", 1, Number.MAX_SAFE_INTEGER),
+    isKept: fields.isKept === true,
+    createdAt: countOf(fields, "createdAt", 0, LAST_DATE2),
+    take: nullable2(fields, "take", wordOf),
+    wait: nullable2(fields, "wait", waitOf),
+    end: nullable2(fields, "end", endOf2),
+    endedAt: nullable2(fields, "endedAt", (all, name2) => countOf(all, name2, 0, LAST_DATE2)),
+    asker: nullable2(fields, "asker", identityOf2),
+    host: nullable2(fields, "host", identityOf2),
+    desk: nullable2(fields, "desk", deskOf),
+    tmux: nullable2(fields, "tmux", wordOf),
+    worker: nullable2(fields, "worker", identityOf2)
+  };
+}
+function endOf2(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  const kind = choiceOf(fields, "kind", ENDS, `${name2}.`);
+  switch (kind) {
+    case "answered":
+      return {
+        kind,
+        bytes: countOf(fields, "bytes", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
+        sha256: textOf2(fields, "sha256", WORD3, `${name2}.`),
+        isTruncated: fields.isTruncated === true
+      };
+    case "unanswered":
+      return { kind, how: choiceOf(fields, "how", UNANSWERED, `${name2}.`) };
+    case "timed_out":
+      return { kind };
+    case "worker_ended":
+    case "interrupted":
+    case "failed":
+      return { kind, detail: textOf2(fields, "detail", WORD3, `${name2}.`) };
+    default:
+      return kind;
+  }
+}
+function waitOf(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return {
+    for: choiceOf(fields, "for", [...WAITS, ...START_WAITS], `${name2}.`),
+    what: typeof fields.what === "string" ? fields.what : ""
+  };
+}
+function deskOf(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return { port: countOf(fields, "port", 1, 65535, `${name2}.`), token: textOf2(fields, "token", WORD3, `${name2}.`) };
+}
+function identityOf2(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return {
+    pid: countOf(fields, "pid", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
+    startTime: typeof fields.startTime === "string" ? fields.startTime : ""
+  };
+}
+function wordOf(fields, name2) {
+  return textOf2(fields, name2, WORD3);
+}
+function nullable2(fields, name2, read3) {
+  return fields[name2] === null ? null : read3(fields, name2);
+}
+
+// sidecar/src/desk/errands.ts
+var ALPHABET2 = "abcdefghijklmnopqrstuvwxyz234567";
+var Errands = class {
+  /** @param state Verbatim's state folder. */
+  constructor(state) {
+    this.state = state;
+  }
+  state;
+  open(task, errand, now) {
+    const record2 = {
+      version: RECORD_VERSION2,
+      id: `e${letters()}`,
+      session: `w${letters()}`,
+      ...errand,
+      createdAt: now,
+      take: null,
+      wait: null,
+      end: null,
+      endedAt: null,
+      host: null,
+      desk: null,
+      tmux: null,
+      worker: null
+    };
+    ensurePrivateFolder(this.state);
+    ensurePrivateFolder(errandsFolder(this.state));
+    ensurePrivateFolder(this.folderOf(record2.id));
+    writeAtomic(join18(this.folderOf(record2.id), "task"), task);
+    this.save(record2);
+    return record2;
+  }
+  save(record2) {
+    writeAtomic(join18(this.folderOf(record2.id), "state.json"), JSON.stringify(record2));
+  }
+  /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
+  read(id) {
+    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
+    checkPrivateFolder(this.folderOf(id));
+    return recordOf3(readPrivate(join18(this.folderOf(id), "state.json")).toString("utf8"), id);
+  }
+  taskOf(id) {
+    return readPrivate(join18(this.folderOf(id), "task")).toString("utf8");
+  }
+  keepAnswer(id, text2) {
+    writeAtomic(join18(this.folderOf(id), "answer"), text2);
+  }
+  answerOf(id) {
+    return readIfThere(join18(this.folderOf(id), "answer"));
+  }
+  /** Every errand, the newest first, then the folders that cannot be read. */
+  list() {
+    const folder = errandsFolder(this.state);
+    if (!isThere(folder)) return [];
+    checkPrivateFolder(folder);
+    const entries = namesIn(folder).filter((name2) => ERRAND_ID.test(name2)).map((id) => this.#look(id));
+    return entries.sort((a, b) => madeAt(b) - madeAt(a));
+  }
+  remove(id) {
+    rmSync6(this.folderOf(id), { recursive: true, force: true });
+  }
+  folderOf(id) {
+    return join18(errandsFolder(this.state), id);
+  }
+  #look(id) {
+    try {
+      const record2 = this.read(id);
+      if (record2 !== null) return { kind: "errand", record: record2, task: this.taskOf(id) };
+      return { kind: "problem", id, problem: `${this.folderOf(id)} was removed meanwhile` };
+    } catch (error) {
+      return { kind: "problem", id, problem: `${this.folderOf(id)}: ${messageOf2(error)}` };
+    }
+  }
+};
+function madeAt(entry) {
+  return entry.kind === "errand" ? entry.record.createdAt : Number.NEGATIVE_INFINITY;
+}
+function letters() {
+  return [...randomBytes2(20)].map((byte) => ALPHABET2[byte & 31]).join("");
+}
+
+// sidecar/src/desk/http.ts
+import { createServer as createServer2 } from "node:http";
+
+// sidecar/src/desk/bodies.ts
+var ANY = { max: REPORT_LIMIT };
+function reportOf(value) {
+  const body = objectOf(value, "the body");
+  const session_id = sessionOf(body);
+  if (body.text === void 0) {
+    if (body.unanswered === void 0) throw new ShapeError("text", "is missing, and so is unanswered");
+    return { session_id, unanswered: choiceOf(body, "unanswered", UNANSWERED) };
+  }
+  if (body.unanswered !== void 0) throw new ShapeError("unanswered", "must not stand beside text");
+  const text2 = textOf2(body, "text", ANY);
+  if (isBlank(text2)) throw new ShapeError("text", "must not be blank");
+  return { session_id, text: text2 };
+}
+function takeTaskOf(value) {
+  const body = objectOf(value, "the body");
+  return { session_id: sessionOf(body), take: textOf2(body, "take", { max: 128 }) };
+}
+function sayWaitingOf(value) {
+  const body = objectOf(value, "the body");
+  return { session_id: sessionOf(body), waiting: waitingOf(body) };
+}
+function waitingOf(body) {
+  if (body.waiting === null) return null;
+  const waiting = objectOf(body.waiting, "waiting");
+  if (typeof waiting.what !== "string" || waiting.what.length > WAITING_LIMIT) {
+    throw new ShapeError("waiting.what", `must be a string of at most ${WAITING_LIMIT} characters`);
+  }
+  return { for: choiceOf(waiting, "for", WAITS, "waiting."), what: waiting.what };
+}
+function sessionOf(body) {
+  return textOf2(body, "session_id", ANY);
+}
+
+// sidecar/src/desk/rate.ts
+var BURST = 40;
+var PER_SECOND = 20;
+var SESSIONS = 1e3;
+var Rate = class {
+  /** @param now In milliseconds. */
+  constructor(now) {
+    this.now = now;
+  }
+  now;
+  #left = /* @__PURE__ */ new Map();
+  /** Whether one more report of this session is taken now. */
+  allows(session) {
+    const name2 = this.#left.has(session) || this.#left.size < SESSIONS ? session : "";
+    const now = this.now();
+    const { reports, at } = this.#left.get(name2) ?? { reports: BURST, at: now };
+    const left = Math.min(BURST, reports + (now - at) / 1e3 * PER_SECOND);
+    this.#left.set(name2, { reports: left >= 1 ? left - 1 : left, at: now });
+    return left >= 1;
+  }
+};
+
+// sidecar/src/desk/http.ts
+var REQUEST_MS = 1e4;
+var CONNECTIONS = 100;
+function createDesk(ports) {
+  const rate = new Rate(ports.now);
+  const server = createServer2({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    answer4(ports, rate, request, response).catch((error) => {
+      ports.log("warning", "an answer could not be written", { error });
+      response.destroy();
+    });
+  });
+  server.maxConnections = CONNECTIONS;
+  server.on("clientError", (_error, socket) => {
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  });
+  return server;
+}
+async function answer4({ desk, token, log }, rate, request, response) {
+  const [path = "/", query = ""] = (request.url ?? "/").split("?");
+  try {
+    const read3 = readerOf(path, desk);
+    if (read3 === null) throw new Refusal("not_found", `there is nothing at ${path.slice(0, 120)}`);
+    if (request.method !== "POST") {
+      throw new Refusal("method", `${request.method} is not for ${path}; it takes POST`, { allow: "POST" });
+    }
+    if (!isToken(new URLSearchParams(query).get("token") ?? "", token)) {
+      throw new Refusal("unauthorized", "the token is missing or is another one");
+    }
+    const { session, act } = read3(await readJson(request, REPORT_LIMIT));
+    if (!rate.allows(session)) {
+      throw new Refusal("rate", "too many requests for this session; wait a second", { "retry-after": "1" });
+    }
+    const { status, body } = act();
+    reply(response, status, body);
+  } catch (error) {
+    let refusal = refusalOf(error);
+    if (refusal === null) {
+      log("error", `${request.method} ${path} failed`, { error });
+      refusal = new Refusal("internal", `the errand desk failed: ${messageOf2(error)}`);
+    }
+    await refuse(request, response, refusal);
+  }
+}
+function readerOf(path, desk) {
+  switch (path) {
+    case ANSWER_PATH:
+      return (body) => {
+        const report = reportOf(body);
+        return taken(report.session_id, () => desk.report(report));
+      };
+    case TASK_PATH:
+      return (body) => {
+        const { session_id, take } = takeTaskOf(body);
+        return {
+          session: session_id,
+          act: () => {
+            const task = desk.take(session_id, take);
+            return task === null ? { status: 204 } : { status: 200, body: { task } };
+          }
+        };
+      };
+    case WAITING_PATH:
+      return (body) => {
+        const { session_id, waiting } = sayWaitingOf(body);
+        return taken(session_id, () => desk.sessionWaits(session_id, waiting));
+      };
+    default:
+      return null;
+  }
+}
+function taken(session, act) {
+  return {
+    session,
+    act: () => {
+      act();
+      return { status: 204 };
+    }
+  };
+}
+
+// sidecar/src/worker/programs.ts
+var MissingProgramError = class extends Error {
+};
+var INSTALL2 = {
+  tmux: "a worker is an interactive Claude Code in a terminal of its own. Install the package tmux (apt-get install tmux, brew install tmux)",
+  claude: "install Claude Code: npm install -g @anthropic-ai/claude-code"
+};
+function programsOf(env) {
+  return { tmux: programOf("tmux", env), claude: programOf("claude", env) };
+}
+function programOf(name2, env) {
+  const found = resolveProgram(name2, { env });
+  if (found.kind === "found") return found.path;
+  throw new MissingProgramError(`${name2} is missing: ${INSTALL2[name2]}. Looked for ${found.lookedFor}`);
+}
+
+// sidecar/src/worker/tmux.ts
+import { execFile } from "node:child_process";
+import { rmSync as rmSync7 } from "node:fs";
+import { dirname as dirname8 } from "node:path";
+import { setTimeout as sleep2 } from "node:timers/promises";
+import { promisify } from "node:util";
+var run = promisify(execFile);
+var COLUMNS = 200;
+var ROWS = 50;
+var HISTORY = 2e4;
+var TIMEOUT_MS = 1e4;
+var REAP_MS = 150;
+var TmuxError = class extends Error {
+};
+var Tmux = class {
+  constructor(program, socket) {
+    this.program = program;
+    this.socket = socket;
+  }
+  program;
+  socket;
+  /** Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process. */
+  async start(argv, cwd, env) {
+    await this.#tmux(
+      [
+        ...["set-option", "-g", "default-terminal", "tmux-256color", ";"],
+        ...["set-option", "-g", "history-limit", String(HISTORY), ";"],
+        ...["set-option", "-g", "window-size", "latest", ";"],
+        // Escape is a key of Claude Code's, not the beginning of one.
+        ...["set-option", "-s", "escape-time", "0", ";"],
+        ...["set-option", "-g", "mouse", "on", ";"],
+        ...["set-option", "-g", "focus-events", "on", ";"],
+        ...["set-option", "-g", "status", "off", ";"],
+        // Says how the program ended, and what it said last.
+        ...["set-option", "-g", "remain-on-exit", "on", ";"],
+        ...["new-session", "-d", "-x", String(COLUMNS), "-y", String(ROWS), "--", ...argv.map(literal2)]
+      ],
+      // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
+      { cwd, env }
+    );
+    const pid = Number(await this.#tmux(["display-message", "-p", "#{pane_pid}"]));
+    return { pid, startTime: entryOf(pid)?.startTime ?? "" };
+  }
+  /** What the window shows; '' where the server is gone. */
+  async screen() {
+    return await this.#tmux(["capture-pane", "-p"]).catch(() => "");
+  }
+  /** How the program ended, for a reader; undefined while it runs, and where the server is gone. */
+  async ending() {
+    const look = async () => {
+      const format = "#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
+      const [pid, isDead, status, signal2] = (await this.#tmux(["display-message", "-p", format])).trimEnd().split(" ");
+      if (isDead !== "1") return { pid: Number(pid) };
+      return { pid: Number(pid), how: signal2 ? `signal ${signal2}` : status ? `exit code ${status}` : void 0 };
+    };
+    try {
+      const { pid, how } = await look();
+      if (how !== void 0) return how;
+      process.kill(pid, "SIGCHLD");
+      await sleep2(REAP_MS);
+      return (await look()).how;
+    } catch {
+      return void 0;
+    }
+  }
+  /** From now on the window closes with its program, as a person who goes on in it expects. */
+  async letGo() {
+    await this.#tmux(["set-option", "-g", "remain-on-exit", "off"]).catch(() => "");
+  }
+  /** Ends the server and with it what runs in it, and removes its folder. */
+  async close() {
+    await this.#tmux(["kill-server"]).catch(() => "");
+    rmSync7(dirname8(this.socket), { recursive: true, force: true });
+  }
+  /** What a terminal is to run to show the window. */
+  get attachCommand() {
+    return { program: this.program, args: ["-u", "-S", this.socket, "attach-session"] };
+  }
+  async #tmux(args, place = {}) {
+    try {
+      const { stdout } = await run(this.program, ["-u", "-S", this.socket, "-f", "/dev/null", ...args], {
+        ...place,
+        timeout: TIMEOUT_MS,
+        maxBuffer: 16 * 1024 * 1024
+      });
+      return stdout;
+    } catch (error) {
+      const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+      throw new TmuxError(said || messageOf2(error));
+    }
+  }
+};
+function literal2(word) {
+  return word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word;
+}
+
+// sidecar/src/worker/close.ts
+var HANG_UP_MS = 3e3;
+var HOST_MS = 8e3;
+async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
+  tree?.sample();
+  if (tmux !== null) await new Tmux(programOf("tmux", process.env), tmux).close();
+  if (worker2 !== null) {
+    const left = await untilGone([worker2], HANG_UP_MS);
+    for (const each of left) signal(each, "SIGTERM");
+    await untilGone(left, GRACE.termMs);
+  }
+  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id])]);
+  for (const entry of errands.list()) {
+    if (entry.kind !== "errand" || entry.record.parent !== id || entry.record.tmux === null) continue;
+    const end = { kind: "interrupted", detail: `the worker that asked, ${id}, was closed` };
+    survivors.push(...await closeErrand(errands, entry.record.id, end));
+  }
+  return survivors;
+}
+async function closeErrand(errands, id, end) {
+  const host2 = errands.read(id)?.host ?? null;
+  if (host2 !== null && isAlive(host2)) {
+    signal(host2, "SIGTERM");
+    await untilGone([host2], HOST_MS);
+    signal(host2, "SIGKILL");
+  }
+  const record2 = errands.read(id);
+  if (record2 === null) return [];
+  const survivors = await closeWorker(errands, record2);
+  errands.save({
+    ...record2,
+    ...record2.end === null ? { end, endedAt: Date.now() } : {},
+    ...{ wait: null, host: null, desk: null, tmux: null, worker: null }
+  });
+  return survivors;
+}
+function isAbandoned({ end, asker, host: host2 }) {
+  return end === null && !isThere2(asker) && !isThere2(host2);
+}
+function isThere2(process2) {
+  return process2 !== null && isAlive(process2);
+}
+
+// sidecar/src/worker/screen.ts
+var SHOWN = [
+  [/Accessing workspace:/, "trust"],
+  [/Detected a custom API key in your environment/, "api_key"],
+  [/Select login method|Paste code here if prompted|Press Enter to retry/, "sign_in"],
+  [/Choose the text style|Press Enter to continue/, "onboarding"],
+  [/new MCP servers? found in this project/i, "mcp_servers"],
+  [/Allow external CLAUDE\.md file imports\?/, "imports"],
+  [/running in Bypass Permissions mode/, "warning"]
+];
+function startWaitOf(screen) {
+  const text2 = screen.replace(/\s+/g, " ");
+  const found = SHOWN.find(([shown]) => shown.test(text2));
+  return found === void 0 ? null : { for: found[1], what: "" };
+}
+function lastWordsOf(screen) {
+  const lines = screen.split("\n").map((line) => line.replace(/[─━╌▔▁]+/g, "").trim());
+  return lines.filter((line) => line !== "").slice(-3).join(" | ");
+}
+
+// sidecar/src/worker/host.ts
+var WATCH_MS = 200;
+var SCREEN_MS = 500;
+var START_MS = 2e4;
+var LAST_REPORT_MS = 300;
+async function host(id) {
+  keepHeapSmall();
+  const state = stateFolder(process.env);
+  const hide2 = (text2) => mask(text2, process.env);
+  const { log, close: closeLog } = openLog(join19(logsFolder(state), `errand-${id}.jsonl`), hide2, Date.now);
+  process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
+  process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
+  const say = (message2) => {
+    if (process.connected) process.send?.(message2);
+  };
+  const errands = new Errands(state);
+  const desk = new Desk(errands, Date.now, ({ wait }) => say({ kind: "waits", wait }));
+  desk.takeUp(id);
+  desk.note(id, { host: ownIdentity() });
+  const interrupt = (detail) => desk.end(id, { kind: "interrupted", detail });
+  process.on("message", ({ detail }) => interrupt(detail));
+  process.on("disconnect", () => interrupt("the command that asked was killed"));
+  for (const name2 of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name2, () => interrupt("it was stopped"));
+  const worker2 = new Worker(id, errands, desk, log);
+  const survivors = await worker2.run(say);
+  log("info", "the errand has ended", { end: desk.errand(id).end, survivors });
+  say({ kind: "ended", survivors });
+  if (process.connected) process.disconnect();
+  closeLog();
+  return survivors.length > 0 ? 1 : 0;
+}
+var Worker = class {
+  constructor(id, errands, desk, log) {
+    this.id = id;
+    this.errands = errands;
+    this.desk = desk;
+    this.log = log;
+  }
+  id;
+  errands;
+  desk;
+  log;
+  #server;
+  #tmux;
+  #tree;
+  #isOver = false;
+  /** Opens the worker, waits for the errand's end, closes it. Resolves to the processes that outlived it. */
+  async run(say) {
+    try {
+      if (this.#errand.end === null) {
+        await this.#openDesk();
+        await this.#openWorker();
+        say({ kind: "opened" });
+      }
+    } catch (error) {
+      this.log("error", "the worker could not be opened", { error });
+      this.desk.end(this.id, { kind: "failed", detail: messageOf2(error) });
+    }
+    const end = await this.#end();
+    this.#isOver = true;
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+    const mayStay = this.#errand.isKept && end.kind !== "worker_ended" && end.kind !== "failed";
+    if (mayStay) await this.#tmux?.letGo();
+    const survivors = mayStay ? [] : await closeWorker(this.errands, this.#errand, this.#tree);
+    this.desk.note(this.id, { host: null, desk: null, ...mayStay ? {} : { tmux: null, worker: null } });
+    return survivors;
+  }
+  get #errand() {
+    return this.desk.errand(this.id);
+  }
+  /** Where a desk of this errand listened before, it must again: the worker knows no other address. */
+  async #openDesk() {
+    const token = this.#errand.desk?.token ?? mintToken();
+    const server = createDesk({ desk: this.desk, token, log: this.log, now: () => performance.now() });
+    await new Promise((resolve4, reject) => {
+      server.once("error", reject);
+      server.listen({ host: "127.0.0.1", port: this.#errand.desk?.port ?? 0 }, resolve4);
+    });
+    this.#server = server;
+    this.desk.note(this.id, { desk: { port: server.address().port, token } });
+  }
+  async #openWorker() {
+    const programs = programsOf(process.env);
+    const { tmux, worker: worker2 } = this.#errand;
+    const socket = tmux ?? privateSocket(process.env);
+    if (socket === null) throw new Error("no temporary folder has a path short enough for a socket; set TMPDIR to one");
+    this.#tmux = new Tmux(programs.tmux, socket);
+    if (worker2 === null) {
+      this.desk.note(this.id, { tmux: socket });
+      const argv = [programs.claude, ...argumentsOf(this.#errand)];
+      const opened = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
+      this.desk.note(this.id, { worker: opened });
+    }
+    this.#tree = new ProcessTree(this.#errand.worker);
+    void this.#watchProcess();
+    void this.#watchStart();
+  }
+  #end() {
+    const left = this.#errand.createdAt + this.#errand.timeoutMs - Date.now();
+    const timer = setTimeout(() => this.desk.end(this.id, { kind: "timed_out" }), Math.max(0, left));
+    return this.desk.ended(this.id).finally(() => clearTimeout(timer));
+  }
+  async #watchProcess() {
+    const worker2 = this.#errand.worker;
+    while (isAlive(worker2)) {
+      await sleep3(WATCH_MS);
+      if (this.#isOver) return;
+      this.#tree?.sample();
+    }
+    const screen = await this.#tmux?.screen() ?? "";
+    const how = await this.#tmux?.ending() ?? "its terminal was closed";
+    await sleep3(LAST_REPORT_MS);
+    const words = mask(lastWordsOf(screen));
+    this.desk.end(this.id, { kind: "worker_ended", detail: words === "" ? how : `${how}; its screen says: ${words}` });
+  }
+  /** A dialog before the worker is up can be seen on its screen alone. */
+  async #watchStart() {
+    const begun = performance.now();
+    while (!this.#isOver && this.#errand.take === null) {
+      await sleep3(SCREEN_MS);
+      const screen = await this.#tmux?.screen() ?? "";
+      if (this.#isOver || this.#errand.take !== null) return;
+      const isLate = performance.now() - begun > START_MS;
+      const start2 = isLate ? { for: "start", what: mask(lastWordsOf(screen)) } : null;
+      this.desk.waits(this.id, startWaitOf(screen) ?? start2);
+    }
+  }
+};
+
+// sidecar/src/cli/worker/words.ts
+function sayWait(wait, id, terminal) {
+  if (wait === null) terminal.complain("verbatim worker: it goes on");
+  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id}`);
+}
+function waitSentence({ for: what, what: detail }) {
+  const said = detail === "" ? "" : ` (${oneLine(detail, 300)})`;
+  switch (what) {
+    case "trust":
+      return "it asks whether you trust its folder";
+    case "api_key":
+      return "it asks whether to use the API key in ANTHROPIC_API_KEY";
+    case "sign_in":
+      return "it asks you to sign in";
+    case "onboarding":
+      return "it is at the questions of a first start";
+    case "mcp_servers":
+      return "it asks about the project's MCP servers";
+    case "imports":
+      return "it asks about files that CLAUDE.md imports";
+    case "warning":
+      return "it asks you to accept the risk of its permission mode";
+    case "start":
+      return `it has not taken its task${said}`;
+    case "permission":
+      return `it asks for permission${said}`;
+    case "question":
+      return `it asks a question${said}`;
+    case "task_refused":
+      return `Claude Code did not take the task${said}`;
+    case "turn_failed":
+      return `its turn failed${said}; it waits for a message`;
+    default:
+      return what;
+  }
+}
+function endSentence(id, end) {
+  switch (end.kind) {
+    case "answered":
+      return `errand ${id} was answered`;
+    case "unanswered":
+      return `errand ${id} has no answer: ${UNANSWERED_WORDS[end.how]}`;
+    case "worker_ended":
+      return `the worker of errand ${id} ended before it answered: ${end.detail}`;
+    case "timed_out":
+      return `errand ${id} was not answered in time`;
+    case "interrupted":
+      return `errand ${id} was interrupted: ${end.detail}`;
+    case "failed":
+      return `errand ${id} failed: ${end.detail}`;
+    default:
+      return end;
+  }
+}
+var UNANSWERED_WORDS = {
+  blank: "the worker ended its turn with a blank message",
+  error: "the worker's turn failed",
+  refusal: "the worker's model refused"
+};
+function statusWord2(errand) {
+  const { end, wait, take, worker: worker2, isKept } = errand;
+  if (end !== null) return `${end.kind.replaceAll("_", " ")}${isKept && worker2 !== null ? ", kept open" : ""}`;
+  if (isAbandoned(errand)) return "abandoned";
+  if (wait !== null) return `waits: ${wait.for.replaceAll("_", " ")}`;
+  return take === null ? "starting" : "working";
+}
+
+// sidecar/src/cli/worker/end.ts
+async function printEnd(errands, { id, end }, isJson2, terminal) {
+  if (end === null) throw new CommandError(`verbatim worker: errand ${id} has no answer yet: its worker is at work`);
+  const answer6 = end.kind === "answered" ? errands.answerOf(id) : null;
+  if (end.kind === "answered" && answer6 === null) {
+    throw new CommandError(`verbatim worker: the answer of errand ${id} is not on disk any more`);
+  }
+  if (isJson2) {
+    const { kind, ...facts3 } = end;
+    const whole = {
+      errand: id,
+      status: kind,
+      ...facts3,
+      ...answer6 === null ? {} : { answer: answer6.toString("utf8") }
+    };
+    await terminal.print(`${JSON.stringify(whole, null, 2)}
+`);
+  } else if (answer6 !== null) {
+    await terminal.print(answer6);
+  }
+  if (end.kind !== "answered") terminal.complain(`verbatim worker: ${oneLine(endSentence(id, end), 800)}`);
+  else if (end.isTruncated) {
+    terminal.complain(
+      `verbatim worker: the answer was longer than a report may be (${TEXT_LIMIT} characters, 64 KiB): it is cut, and says so at its end`
+    );
+  }
+  return exitCodeOf(end);
+}
+function exitCodeOf(end) {
+  switch (end.kind) {
+    case "answered":
+      return 0;
+    case "failed":
+      return 1;
+    case "unanswered":
+      return 3;
+    case "worker_ended":
+      return 4;
+    // As coreutils' timeout has it, and as a shell says of a command that Ctrl-C ended.
+    case "timed_out":
+      return 124;
+    case "interrupted":
+      return 130;
+    default:
+      return end;
+  }
+}
+
+// sidecar/src/cli/worker/errand-at.ts
+function errandAt(errands, id) {
+  if (!ERRAND_ID.test(id)) {
+    const given = JSON.stringify(oneLine(id, 60));
+    const what = `${given} is no errand id: "e" and 20 letters or digits, as \`verbatim worker list\` lists them`;
+    throw new CommandError(`verbatim worker: ${what}`, 2);
+  }
+  let record2;
+  try {
+    record2 = errands.read(id);
+  } catch (error) {
+    if (!(error instanceof ShapeError || error instanceof SyntaxError)) throw error;
+    throw new CommandError(`verbatim worker: ${errands.folderOf(id)} is damaged: ${oneLine(error.message, 300)}`);
+  }
+  if (record2 === null) {
+    throw new CommandError(`verbatim worker: there is no errand ${id}; \`verbatim worker list\` lists them`);
+  }
+  return record2;
+}
+
+// sidecar/src/cli/worker/answer.ts
+async function answer5(args, terminal) {
+  const { values, positionals } = read2("worker answer", args, { json: "boolean" }, ["<errand>"]);
+  const errands = new Errands(stateFolder(process.env));
+  return await printEnd(errands, errandAt(errands, positionals[0] ?? ""), values.json ?? false, terminal);
+}
+
+// sidecar/src/cli/worker/attach.ts
+import { spawn as spawn2 } from "node:child_process";
+async function attach(args, terminal) {
+  const { positionals } = read2("worker attach", args, {}, ["<errand>"]);
+  const { id, tmux, worker: worker2 } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
+  if (tmux === null || worker2 === null || !isAlive(worker2)) {
+    throw new CommandError(
+      `verbatim worker attach: the worker of errand ${id} has ended; see \`verbatim worker list\``
+    );
+  }
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new CommandError("verbatim worker attach: this is no terminal that a worker could be shown in", 2);
+  }
+  terminal.complain("verbatim worker: Ctrl-b d leaves the worker, which goes on");
+  const { program, args: words } = new Tmux(programOf("tmux", process.env), tmux).attachCommand;
+  const { TMUX: _, ...env } = process.env;
+  return await new Promise((settle, fail) => {
+    const child = spawn2(program, words, { env, stdio: "inherit" });
+    child.once("error", fail);
+    child.once("exit", (code) => settle(code ?? 1));
+  });
+}
+
+// sidecar/src/cli/worker/list.ts
+var TASK_WIDTH2 = 48;
+async function list(args, terminal) {
+  const { values } = read2("worker list", args, { json: "boolean" });
+  const entries = new Errands(stateFolder(process.env)).list();
+  const rows = entries.filter((entry) => entry.kind === "errand");
+  const problems = entries.filter((entry) => entry.kind === "problem");
+  if (values.json) {
+    const whole = { errands: rows.map(facts2), problems: problems.map(({ id, problem }) => ({ id, problem })) };
+    await terminal.print(`${JSON.stringify(whole, null, 2)}
+`);
+  } else if (rows.length === 0) {
+    await terminal.print('No errands are kept. `verbatim worker run "<task>"` makes one.\n');
+  } else {
+    const head2 = ["ERRAND", "STATUS", "DEPTH", "BEGUN", "FOLDER", "TASK"];
+    await terminal.print(table([head2, ...rows.map((row2) => cells(row2, Date.now()))]));
+  }
+  for (const { problem } of problems) terminal.complain(`verbatim worker list: ${oneLine(problem, 600)}`);
+  return problems.length > 0 ? 1 : 0;
+}
+function cells({ record: record2, task }, now) {
+  return [
+    record2.id,
+    statusWord2(record2),
+    String(record2.depth),
+    ago(now - record2.createdAt),
+    oneLine(record2.cwd, 60),
+    oneLine(task, TASK_WIDTH2)
+  ];
+}
+function facts2({ record: record2, task }) {
+  const { id, parent, cwd, model, mode, depth, timeoutMs, isKept, wait, end, worker: worker2 } = record2;
+  return {
+    id,
+    status: statusWord2(record2),
+    ...{ parent, cwd, model, mode, depth, timeoutMs, isKept },
+    task,
+    wait: wait === null ? null : { ...wait, sentence: waitSentence(wait) },
+    end: end === null ? null : { ...end, sentence: endSentence(id, end) },
+    workerPid: worker2 !== null && isAlive(worker2) ? worker2.pid : null,
+    createdAt: new Date(record2.createdAt).toISOString(),
+    endedAt: record2.endedAt === null ? null : new Date(record2.endedAt).toISOString()
+  };
+}
+
+// sidecar/src/cli/worker/run.ts
+import { spawn as spawn3 } from "node:child_process";
+import { readFileSync as readFileSync6, statSync as statSync5 } from "node:fs";
+import { resolve as resolve3 } from "node:path";
+var DEFAULT_TIMEOUT_MS = 36e5;
+var HOSTS = 5;
+var SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+async function run2(args, terminal) {
+  const { values, positionals } = read2(
+    "worker run",
+    args,
+    {
+      file: "string",
+      cwd: "string",
+      model: "string",
+      "permission-mode": "string",
+      depth: "string",
+      timeout: "string",
+      keep: "boolean",
+      json: "boolean"
+    },
+    ["[<task>]"]
+  );
+  const task = checkedTask(await taskOf(positionals[0], values.file));
+  const cwd = folderOf(values.cwd);
+  const depth = depthOfWorker(values.depth);
+  const timeoutMs = values.timeout === void 0 ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
+  checkPrograms();
+  const errands = new Errands(stateFolder(process.env));
+  const parent = process.env[ERRAND_VARIABLE];
+  const { id } = errands.open(
+    task,
+    {
+      parent: parent !== void 0 && ERRAND_ID.test(parent) ? parent : null,
+      cwd,
+      model: values.model ?? null,
+      mode: values["permission-mode"] ?? null,
+      depth,
+      timeoutMs,
+      isKept: values.keep ?? false,
+      asker: ownIdentity()
+    },
+    Date.now()
+  );
+  const survivors = await waitFor(errands, id, cwd, terminal);
+  for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
+  return await printEnd(errands, errandAt(errands, id), values.json ?? false, terminal);
+}
+async function waitFor(errands, id, cwd, terminal) {
+  let host2;
+  let interruption;
+  const onSignal = (name2) => {
+    interruption = { kind: "interrupt", detail: name2 };
+    if (host2?.connected) host2.send(interruption);
+    for (const each of SIGNALS) process.removeListener(each, onSignal);
+  };
+  for (const name2 of SIGNALS) process.on(name2, onSignal);
+  try {
+    let isOpened = false;
+    for (let tries = 0; tries < HOSTS; tries += 1) {
+      host2 = startHost(id);
+      if (interruption !== void 0) host2.send(interruption);
+      const survivors = await heard(host2, (message2) => {
+        if (message2.kind === "waits") sayWait(message2.wait, id, terminal);
+        if (message2.kind !== "opened" || isOpened) return;
+        isOpened = true;
+        terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
+      });
+      if (survivors !== null) return survivors;
+      if (errandAt(errands, id).end !== null) break;
+      terminal.complain("verbatim worker: the errand desk was killed; it is started again");
+    }
+    return await closeErrand(errands, id, { kind: "failed", detail: `the errand desk was killed ${HOSTS} times` });
+  } finally {
+    for (const name2 of SIGNALS) process.removeListener(name2, onSignal);
+  }
+}
+function startHost(id) {
+  const { [ERRAND_VARIABLE]: _, ...env } = process.env;
+  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id], {
+    detached: true,
+    env,
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    windowsHide: true
+  });
+}
+function heard(host2, onMessage2) {
+  return new Promise((settle, fail) => {
+    host2.on("message", (message2) => {
+      if (message2.kind === "ended") settle(message2.survivors);
+      else onMessage2(message2);
+    });
+    host2.once("error", fail);
+    host2.once("exit", () => settle(null));
+  });
+}
+async function taskOf(word, file) {
+  if (file !== void 0 && word !== void 0) {
+    throw new CommandError("verbatim worker run: give the task or --file, not both", 2);
+  }
+  if (file !== void 0) {
+    try {
+      return readFileSync6(file);
+    } catch (error) {
+      throw new CommandError(`verbatim worker run: the task cannot be read: ${messageOf2(error)}`);
+    }
+  }
+  if (word !== void 0 && word !== "-") return word;
+  if (word === void 0 && process.stdin.isTTY) {
+    throw new CommandError("verbatim worker run: <task> is missing; see `verbatim worker run --help`", 2);
+  }
+  const pieces = [];
+  for await (const piece of process.stdin) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+function checkedTask(given) {
+  let task;
+  try {
+    task = typeof given === "string" ? given : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given);
+  } catch {
+    throw new CommandError("verbatim worker run: the task is not UTF-8", 2);
+  }
+  if (isBlank(task)) throw new CommandError("verbatim worker run: the task is blank", 2);
+  if (task.length > TASK_LIMIT) {
+    throw new CommandError(
+      `verbatim worker run: the task has ${task.length} characters, a worker takes ${TASK_LIMIT}; put it in a file in the worker's folder, and name that`,
+      2
+    );
+  }
+  return task;
+}
+function folderOf(given) {
+  const cwd = resolve3(given ?? ".");
+  if (statSync5(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
+  throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);
+}
+function depthOfWorker(given) {
+  const least = depthOf2(process.env) + 1;
+  if (least > DEPTH_LIMIT) {
+    throw new CommandError(
+      `verbatim worker run: this session is a worker ${least - 1} levels down, and workers may stand at most ${DEPTH_LIMIT} deep; do the task here`
+    );
+  }
+  if (given === void 0) return least;
+  const depth = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (depth >= least && depth <= DEPTH_LIMIT) return depth;
+  throw new CommandError(
+    `verbatim worker run: --depth must be a whole number from ${least} to ${DEPTH_LIMIT}, it is ${JSON.stringify(given)}`,
+    2
+  );
+}
+var UNIT_MS2 = { s: 1e3, m: 6e4, h: 36e5 };
+var LONGEST_MS = 2147483647;
+function timeoutOf(given) {
+  const [, count, unit] = /^(\d{1,7})([smh])$/.exec(given) ?? [];
+  const ms = Number(count) * UNIT_MS2[unit];
+  if (ms > 0 && ms <= LONGEST_MS) return ms;
+  throw new CommandError(
+    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 24 days, it is ${JSON.stringify(given)}`,
+    2
+  );
+}
+function checkPrograms() {
+  if (process.platform === "win32") {
+    throw new CommandError("verbatim worker: workers need tmux, which Windows does not have; use it inside WSL");
+  }
+  try {
+    programsOf(process.env);
+  } catch (error) {
+    if (error instanceof MissingProgramError) throw new CommandError(`verbatim worker: ${error.message}`);
+    throw error;
+  }
+}
+
+// sidecar/src/cli/worker/stop.ts
+async function stop2(args, terminal) {
+  const { positionals } = read2("worker stop", args, {}, ["<errand>"]);
+  const errands = new Errands(stateFolder(process.env));
+  const { id, end, tmux } = errandAt(errands, positionals[0] ?? "");
+  if (end !== null && tmux === null) {
+    throw new CommandError(`verbatim worker stop: errand ${id} has ended, and its worker is closed`);
+  }
+  const survivors = await closeErrand(errands, id, { kind: "interrupted", detail: "verbatim worker stop" });
+  for (const survivor of survivors) terminal.complain(`verbatim worker stop: still running: ${oneLine(survivor)}`);
+  if (survivors.length === 0) terminal.complain(`verbatim worker stop: the worker of errand ${id} is closed`);
+  return survivors.length > 0 ? 1 : 0;
+}
+
+// sidecar/src/cli/worker/worker.ts
+async function worker(args, terminal) {
+  const [name2, ...rest] = args;
+  if (name2 === void 0) {
+    terminal.complain(COMMAND_HELP.worker.trimEnd());
+    return 2;
+  }
+  if (!isWorkerCommand(name2)) {
+    throw new CommandError(
+      `verbatim worker: there is no command ${JSON.stringify(oneLine(name2, 60))}; see \`verbatim worker --help\``,
+      2
+    );
+  }
+  return await perform(name2, rest, terminal);
+}
+async function perform(name2, args, terminal) {
+  switch (name2) {
+    case "run":
+      return await run2(args, terminal);
+    case "list":
+      return await list(args, terminal);
+    case "attach":
+      return await attach(args, terminal);
+    case "answer":
+      return await answer5(args, terminal);
+    case "stop":
+      return await stop2(args, terminal);
+    case "host":
+      return await host(args[0] ?? "");
+    default:
+      return name2;
+  }
+}
+
 // sidecar/src/cli/run.ts
-async function run(args, terminal) {
+async function run3(args, terminal) {
   try {
     return await dispatch(args, terminal);
   } catch (error) {
@@ -6927,17 +8243,18 @@ async function dispatch(args, terminal) {
     return 0;
   }
   if (name2 === "--help" || name2 === "-h" || name2 === "help") {
-    const [topic] = rest;
+    const [topic, ...further] = rest;
     if (topic !== void 0 && !isCommand(topic)) throw unknown2(topic);
-    await terminal.print(topic === void 0 ? HELP : COMMAND_HELP[topic]);
+    await terminal.print(topic === void 0 ? HELP : helpOf(topic, further));
     return 0;
   }
   if (!isCommand(name2)) throw unknown2(name2);
-  if (rest.includes("--help") || rest.includes("-h")) {
-    await terminal.print(COMMAND_HELP[name2]);
+  const options = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : void 0);
+  if (options.includes("--help") || options.includes("-h")) {
+    await terminal.print(helpOf(name2, rest));
     return 0;
   }
-  return await perform(name2, rest, terminal);
+  return await perform2(name2, rest, terminal);
 }
 function unknown2(name2) {
   const what = name2.startsWith("-") ? "option" : "command";
@@ -6946,7 +8263,7 @@ function unknown2(name2) {
     2
   );
 }
-async function perform(name2, args, terminal) {
+async function perform2(name2, args, terminal) {
   switch (name2) {
     case "doctor":
       return await doctor(args, terminal);
@@ -6956,13 +8273,15 @@ async function perform(name2, args, terminal) {
       return await answer3(args, terminal);
     case "purge":
       return await purge(args, terminal);
+    case "worker":
+      return await worker(args, terminal);
     case "serve":
-      return await serve({ session: sessionOf(read2("serve", args, { session: "string" }).values.session) });
+      return await serve({ session: sessionOf2(read2("serve", args, { session: "string" }).values.session) });
     default:
       return name2;
   }
 }
-function sessionOf(value) {
+function sessionOf2(value) {
   if (value === void 0) return void 0;
   if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
   throw new CommandError(`verbatim serve: --session needs a process id, it was given ${JSON.stringify(value)}`, 2);
@@ -6975,6 +8294,6 @@ if (complaint !== null) {
 `);
   process.exitCode = 1;
 } else {
-  process.exitCode = await run(process.argv.slice(2), TERMINAL);
+  process.exitCode = await run3(process.argv.slice(2), TERMINAL);
   if (process.argv[2] === "serve") process.exit();
 }

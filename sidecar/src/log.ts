@@ -5,7 +5,7 @@
  */
 import { closeSync, constants, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ensurePrivateFolder, openPrivate } from './job/private-files.js';
+import { ensurePrivateFolder, openPrivate } from './state/private-files.js';
 
 /** Largest log of one sidecar, in bytes; what comes after is left out, and the last line says so. */
 export const LOG_LIMIT = 4 * 1024 * 1024;

@@ -6,7 +6,7 @@
  */
 import { tmpdir } from 'node:os';
 import { Jobs } from '../../sidecar/src/job/jobs.js';
-import { ownIdentity } from '../../sidecar/src/job/owner.js';
+import { ownIdentity } from '../../sidecar/src/process/table.js';
 import { ScriptedHarness } from '../scripted-harness.js';
 
 const [state = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 import { answeredTurns, readAnswerBytes, readWholeAnswer } from '../job/answers.js';
 import { type CatalogJob, lookAt } from '../job/catalog.js';
 import { isJobId } from '../job/job-id.js';
-import { stateFolder } from '../job/state-folder.js';
+import { stateFolder } from '../state/state-folder.js';
 import { outcomeWord } from './jobs.js';
 import { read } from './options.js';
 import { CommandError, oneLine, type Terminal } from './terminal.js';

@@ -2,14 +2,15 @@
 import { rangeText } from '../../../plugin/hooks/notes/drift.js';
 import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
 import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
+import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import { messageOf } from '../errors.js';
 import type { Detection } from '../harness/contract.js';
 import { Harnesses } from '../harness/registry.js';
-import { ownIdentity, sidecarId } from '../job/owner.js';
-import { stateFolder } from '../job/state-folder.js';
+import { sidecarId } from '../job/owner.js';
 import { resolveProgram } from '../process/resolve.js';
+import { ownIdentity } from '../process/table.js';
 import { askVersion } from '../process/version.js';
-import { VERSION } from '../version.js';
+import { stateFolder } from '../state/state-folder.js';
 import { read } from './options.js';
 import { oneLine, type Terminal } from './terminal.js';
 

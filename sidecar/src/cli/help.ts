@@ -1,4 +1,5 @@
 /** What `--help` says. */
+import { DEPTH_LIMIT } from '../worker/launch.js';
 
 export const HELP = `Verbatim runs other coding agents, such as Codex, as agents of Claude Code, and keeps each answer exactly.
 
@@ -7,12 +8,13 @@ Usage: verbatim <command> [options]
   doctor          Is everything here that Verbatim needs? Says what to do where it is not.
   jobs            Lists the jobs that Verbatim keeps: one for each agent that you spawned.
   answer <job>    Prints the answer of a job: exactly its bytes, nothing else.
-  purge           Removes jobs that you no longer need.
+  purge           Removes jobs and errands that you no longer need.
+  worker …        Hands a task to a Claude Code of its own, and prints exactly its answer.
 
   --help          This page; after a command, that command's page.
   --version       The version of Verbatim.
 
-Jobs are kept for 30 days below ~/.local/state/verbatim (XDG_STATE_HOME is respected).
+Jobs and errands are kept for 30 days below ~/.local/state/verbatim (XDG_STATE_HOME is respected).
 Exit code: 0 done, 1 not done, 2 asked for wrongly.
 `;
 
@@ -45,11 +47,24 @@ Prints the answer of a job's last turn that has one: exactly its bytes, nothing 
 `,
   purge: `Usage: verbatim purge (--older-than <age> | --all) [--json]
 
-Removes jobs with their prompts, events and answers. A job whose Claude Code session is open stays.
+Removes jobs and errands with their prompts, events and answers. One whose session is open stays.
 
-  --older-than <age>   Jobs that have not changed for this long: 30m, 12h, 7d.
-  --all                All jobs.
+  --older-than <age>   What has not changed for this long: 30m, 12h, 7d.
+  --all                All of them.
   --json               What was removed and what stays, as JSON.
+`,
+  worker: `Usage: verbatim worker <command>
+
+A worker is an interactive Claude Code in a terminal of its own (tmux), opened for one task. What it says last is
+the answer. An errand is that task with its answer; it has an id.
+
+  run [<task>]       Opens a worker, waits, prints exactly its answer, and closes it.
+  list               Lists the errands: which work, which wait for you, which have ended.
+  attach <errand>    Shows the worker's terminal in this one; Ctrl-b d leaves it.
+  answer <errand>    Prints the answer again.
+  stop <errand>      Takes the task back, and closes the worker.
+
+\`verbatim worker <command> --help\` says more.
 `,
   serve: `Usage: verbatim serve [--session <pid>]
 
@@ -60,8 +75,72 @@ its API listens, and ends when its parent does.
 `,
 } as const;
 
+export const WORKER_HELP = {
+  run: `Usage: verbatim worker run [<task> | --file <path> | -] [options]
+
+Opens an interactive Claude Code in a terminal of its own, hands it the task as your own words, waits until it has
+nothing left to do, prints its last message (exactly, and nothing else) to stdout, and closes it. The task comes
+from the command line, a file, or stdin; it is just text, whatever it begins with.
+
+  --file <path>             The task is what stands in this file.
+  --cwd <folder>            Where the worker works; this folder unless said.
+  --model <model>           Claude Code's --model.
+  --permission-mode <mode>  Claude Code's --permission-mode; your own default unless said.
+  --timeout <time>          Give up after this long: 90s, 60m, 2h. 60m unless said.
+  --keep                    Leave the worker open when the task has ended; \`worker stop\` closes it.
+  --depth <n>               How deep this worker stands among workers. One deeper than this session unless said,
+                            at most ${DEPTH_LIMIT}; a worker that deep opens no other.
+  --json                    The answer with the errand and how it ended, as JSON.
+
+A dialog that waits for you (trust, sign-in, permission, a question) is said on stderr, with how to get to it.
+
+Exit code: 0 answered, 3 ended without an answer, 4 the worker ended first, 124 timed out, 130 interrupted,
+1 could not be done, 2 asked for wrongly.
+`,
+  list: `Usage: verbatim worker list [--json]
+
+Lists the errands, the newest first. Status:
+  starting, working   The worker is being opened; it has the task.
+  waits: …            It waits for you: \`verbatim worker attach <errand>\`.
+  answered, unanswered, worker ended, timed out, interrupted, failed
+                      How it ended; "kept open": the worker is still there.
+  abandoned           Who asked was killed, and so was the desk; \`worker stop\` closes the worker.
+
+  --json              All that is known of each errand, as JSON.
+`,
+  attach: `Usage: verbatim worker attach <errand>
+
+Shows the worker's terminal in this one. What you do there, the worker gets. Ctrl-b d leaves it.
+`,
+  answer: `Usage: verbatim worker answer <errand> [--json]
+
+Prints the answer of an errand as \`worker run\` did, with the same exit codes.
+
+  --json          The answer with how the errand ended, as JSON.
+`,
+  stop: `Usage: verbatim worker stop <errand>
+
+Takes the task back where the errand is open, and closes the worker, one that was kept open too.
+`,
+  host: `Usage: verbatim worker host <errand>
+
+The process behind an errand, which \`worker run\` starts; it is of no use in a terminal.
+`,
+} as const;
+
+export type WorkerCommand = keyof typeof WORKER_HELP;
 export type CommandName = keyof typeof COMMAND_HELP;
 
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMAND_HELP, name);
+}
+
+export function isWorkerCommand(name: string): name is WorkerCommand {
+  return Object.hasOwn(WORKER_HELP, name);
+}
+
+/** The page of a command: `worker run` has one of its own. */
+export function helpOf(name: CommandName, rest: readonly string[]): string {
+  const [sub = ''] = rest;
+  return name === 'worker' && isWorkerCommand(sub) ? WORKER_HELP[sub] : COMMAND_HELP[name];
 }

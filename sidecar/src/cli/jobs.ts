@@ -2,7 +2,7 @@
 import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import type { Outcome, TurnTokens } from '../../../plugin/hooks/protocol/outcome.js';
 import { type CatalogJob, type JobStatus, listJobs } from '../job/catalog.js';
-import { stateFolder } from '../job/state-folder.js';
+import { stateFolder } from '../state/state-folder.js';
 import { read } from './options.js';
 import { ago, oneLine, type Terminal, table } from './terminal.js';
 

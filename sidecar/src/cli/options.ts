@@ -7,7 +7,8 @@ type Values<T extends OptionTypes> = { readonly [K in keyof T]?: T[K] extends 'b
 
 /**
  * The options and positionals in `args`. Throws a CommandError (2) for an option that the command does not
- * have, a value that is missing or too much, an option given twice, and for more than `positionals`.
+ * have, a value that is missing or too much, an option given twice, and for more than `positionals`; one in
+ * brackets may be left out.
  */
 export function read<T extends OptionTypes>(
   command: string,
@@ -39,7 +40,7 @@ export function read<T extends OptionTypes>(
   const surplus = found[positionals.length];
   if (surplus !== undefined) throw wrong(`${JSON.stringify(surplus)} is one argument too many; ${hint}`);
   const missing = positionals[found.length];
-  if (missing !== undefined) throw wrong(`${missing} is missing; ${hint}`);
+  if (missing !== undefined && !missing.startsWith('[')) throw wrong(`${missing} is missing; ${hint}`);
   return { values: values as Values<T>, positionals: found };
 
   function wrong(message: string): CommandError {

@@ -1,8 +1,8 @@
 /** `verbatim purge`: removes jobs that are no longer needed. */
 import { type CatalogJob, listJobs } from '../job/catalog.js';
-import { ownIdentity } from '../job/owner.js';
 import { remove } from '../job/retention.js';
-import { stateFolder } from '../job/state-folder.js';
+import { ownIdentity } from '../process/table.js';
+import { stateFolder } from '../state/state-folder.js';
 import { read } from './options.js';
 import { CommandError, oneLine, size, type Terminal } from './terminal.js';
 

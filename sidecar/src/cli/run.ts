@@ -1,15 +1,17 @@
 /** Which command was asked for, and what its end is to the shell. */
-import { UnsafePathError } from '../job/private-files.js';
-import { NoStateFolderError } from '../job/state-folder.js';
+
+import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import { serve } from '../server/serve.js';
-import { VERSION } from '../version.js';
+import { UnsafePathError } from '../state/private-files.js';
+import { NoStateFolderError } from '../state/state-folder.js';
 import { answer } from './answer.js';
 import { doctor } from './doctor.js';
-import { COMMAND_HELP, type CommandName, HELP, isCommand } from './help.js';
+import { type CommandName, HELP, helpOf, isCommand } from './help.js';
 import { jobs } from './jobs.js';
 import { read } from './options.js';
 import { purge } from './purge.js';
 import { CommandError, oneLine, type Terminal } from './terminal.js';
+import { worker } from './worker/worker.js';
 
 /** Runs what `args` ask for. Resolves to the exit code: 0 done, 1 not done, 2 asked for wrongly. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -41,14 +43,15 @@ async function dispatch(args: readonly string[], terminal: Terminal): Promise<nu
     return 0;
   }
   if (name === '--help' || name === '-h' || name === 'help') {
-    const [topic] = rest;
+    const [topic, ...further] = rest;
     if (topic !== undefined && !isCommand(topic)) throw unknown(topic);
-    await terminal.print(topic === undefined ? HELP : COMMAND_HELP[topic]);
+    await terminal.print(topic === undefined ? HELP : helpOf(topic, further));
     return 0;
   }
   if (!isCommand(name)) throw unknown(name);
-  if (rest.includes('--help') || rest.includes('-h')) {
-    await terminal.print(COMMAND_HELP[name]);
+  const options = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : undefined);
+  if (options.includes('--help') || options.includes('-h')) {
+    await terminal.print(helpOf(name, rest));
     return 0;
   }
   return await perform(name, rest, terminal);
@@ -72,6 +75,8 @@ async function perform(name: CommandName, args: readonly string[], terminal: Ter
       return await answer(args, terminal);
     case 'purge':
       return await purge(args, terminal);
+    case 'worker':
+      return await worker(args, terminal);
     case 'serve':
       return await serve({ session: sessionOf(read('serve', args, { session: 'string' }).values.session) });
     default:

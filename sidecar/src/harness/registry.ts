@@ -1,6 +1,6 @@
 /** The harnesses that this sidecar has, by name. */
 import type { HarnessName } from '../../../plugin/hooks/protocol/api.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import { codex } from './codex/harness.js';
 import type { Harness } from './contract.js';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ANSWER_PAGE, type AnswerPage } from '../../../plugin/hooks/protocol/api.js';
 import type { AnswerRecord } from '../../../plugin/hooks/protocol/outcome.js';
-import { namesIn, readIfThere, writeAtomicLarge } from './private-files.js';
+import { namesIn, readIfThere, writeAtomicLarge } from '../state/private-files.js';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

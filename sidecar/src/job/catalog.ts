@@ -9,11 +9,11 @@ import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import type { Outcome } from '../../../plugin/hooks/protocol/outcome.js';
 import { codeOf, messageOf } from '../errors.js';
 import { choiceOf, objectOf, textOf } from '../shape.js';
+import { checkPrivateFolder, isThere, namesIn, openPrivate, readPrivate } from '../state/private-files.js';
+import { jobFolder, jobsFolder } from '../state/state-folder.js';
 import { isJobId } from './job-id.js';
 import { livingOwner } from './owner.js';
-import { checkPrivateFolder, isThere, namesIn, openPrivate, readPrivate } from './private-files.js';
 import { type JobRecord, recordOf } from './record.js';
-import { jobFolder, jobsFolder } from './state-folder.js';
 
 export type JobStatus =
   /** A turn is under way, or about to start. */

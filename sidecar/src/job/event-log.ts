@@ -7,7 +7,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
-import { openPrivate } from './private-files.js';
+import { openPrivate } from '../state/private-files.js';
 
 /** Newest events kept in memory: what a reader that follows along asks for. */
 const KEPT_EVENTS = 32;

@@ -9,15 +9,15 @@ import type { AnswerPage, Delivery, Message, PermissionMode } from '../../../plu
 import type { EventBody, JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import type { AnswerRecord, Outcome } from '../../../plugin/hooks/protocol/outcome.js';
 import type { ProcessIdentity } from '../process/table.js';
+import { checkPrivateFolder, ensurePrivateFolder, isThere, readPrivate, writeAtomic } from '../state/private-files.js';
+import { jobFolder, jobsFolder } from '../state/state-folder.js';
 import { rememberedAfter } from './access.js';
 import { answerRecord, readAnswer, storeAnswer } from './answers.js';
 import { boundedEvent } from './bounded-event.js';
 import { EventLog } from './event-log.js';
 import { type Mask, maskEvent } from './mask-event.js';
 import { letJobGo, takeJob } from './owner.js';
-import { checkPrivateFolder, ensurePrivateFolder, isThere, readPrivate, writeAtomic } from './private-files.js';
 import { type JobRecord, type MessageRecord, recordOf } from './record.js';
-import { jobFolder, jobsFolder } from './state-folder.js';
 
 export type JournalPlace = {
   /** Verbatim's state folder. */

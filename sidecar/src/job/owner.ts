@@ -5,9 +5,9 @@
 import { closeSync, constants, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.js';
-import { entryOf, isAlive, type ProcessIdentity } from '../process/table.js';
+import { isAlive, type ProcessIdentity } from '../process/table.js';
 import { objectOf } from '../shape.js';
-import { openPrivate, readIfThere } from './private-files.js';
+import { openPrivate, readIfThere } from '../state/private-files.js';
 
 /** Another sidecar, alive, has the job. */
 export class JobTakenError extends Error {
@@ -21,12 +21,6 @@ export class JobTakenError extends Error {
     );
     this.name = 'JobTakenError';
   }
-}
-
-/** This process, as an owner. */
-export function ownIdentity(): ProcessIdentity {
-  const entry = entryOf(process.pid);
-  return { pid: process.pid, startTime: entry?.startTime ?? '' };
 }
 
 /** A sidecar's instance id: what its children carry as VERBATIM_SIDECAR, and the name of its files. */

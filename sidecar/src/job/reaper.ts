@@ -15,9 +15,9 @@ import { killAll } from '../process/ladder.js';
 import { carrying, isAlive, type ProcessIdentity, processTable } from '../process/table.js';
 import { ProcessTree } from '../process/tree.js';
 import { countOf, objectOf, ShapeError, textOf } from '../shape.js';
+import { ensurePrivateFolder, namesIn, readPrivate, writeAtomic } from '../state/private-files.js';
+import { sidecarsFolder } from '../state/state-folder.js';
 import { sidecarId } from './owner.js';
-import { ensurePrivateFolder, namesIn, readPrivate, writeAtomic } from './private-files.js';
-import { sidecarsFolder } from './state-folder.js';
 
 /** How often the processes below a sidecar that works are recorded, in milliseconds. */
 const RECORD_MS = 1_000;

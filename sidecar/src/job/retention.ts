@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../errors.js';
 import type { ProcessIdentity } from '../process/table.js';
+import { namesIn } from '../state/private-files.js';
+import { logsFolder } from '../state/state-folder.js';
 import { type CatalogJob, jobIds, lookAt } from './catalog.js';
 import { takeJob } from './owner.js';
-import { namesIn } from './private-files.js';
-import { logsFolder } from './state-folder.js';
 
 const KEEP_MS = 30 * 24 * 3_600_000;
 const KEEP_BYTES = 1024 ** 3;

@@ -58,6 +58,24 @@ export function childEnvironment({ parent, keys, sidecar }: ChildEnvironment): R
   };
 }
 
+/**
+ * The environment of a Claude Code of the user's own: the parent's, without what ties a process to the terminal, the
+ * session or the orchestrator around it. Which variables Claude Code sets for its commands: measured on 2.1.332.
+ */
+export function ownEnvironment(parent: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const isInside = parent.CLAUDECODE !== undefined;
+  return Object.fromEntries(
+    Object.entries(parent).filter((entry): entry is [string, string] => {
+      const [name, value] = entry;
+      if (value === undefined || /^(?:TMUX|TMUX_PANE|LICH_.*)$/.test(name)) return false;
+      return !(isInside && SESSION_VARIABLES.test(name));
+    }),
+  );
+}
+
+const SESSION_VARIABLES =
+  /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
+
 /** The depth that an environment states; 0 where it states none or no number. */
 export function depthOf(env: Readonly<Record<string, string | undefined>>): number {
   const depth = Number(env[DEPTH_VARIABLE] ?? '0');

@@ -49,6 +49,11 @@ export function entryOf(pid: number): ProcessEntry | null {
   }
 }
 
+/** This process. */
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startTime: entryOf(process.pid)?.startTime ?? '' };
+}
+
 /** Whether exactly this process still runs; a zombie does not. */
 export function isAlive(identity: ProcessIdentity): boolean {
   const entry = entryOf(identity.pid);

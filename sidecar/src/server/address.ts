@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, its closing NUL among them. */
 const LONGEST_SOCKET = 100;
@@ -15,25 +15,25 @@ export async function listen(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
 ): Promise<{ readonly address: Address; readonly remove: () => void }> {
-  const folder = platform === 'win32' ? null : socketFolder(env);
-  if (folder === null) {
+  const socket = platform === 'win32' ? null : privateSocket(env);
+  if (socket === null) {
     await begin(server, { host: '127.0.0.1', port: 0 });
     const bound = server.address();
     if (bound === null || typeof bound === 'string') throw new Error('the local API has no port');
     return { address: { port: bound.port }, remove: () => {} };
   }
-  const socket = join(folder, 's');
+  const remove = () => rmSync(dirname(socket), { recursive: true, force: true });
   try {
     await begin(server, { path: socket });
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
     throw error;
   }
-  return { address: { socket }, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { address: { socket }, remove };
 }
 
-/** A new folder (0700) that a socket fits in; null where no folder is short enough. */
-function socketFolder(env: NodeJS.ProcessEnv): string | null {
+/** The path of a socket in a new folder (0700) of its own; null where no folder is short enough. */
+export function privateSocket(env: NodeJS.ProcessEnv): string | null {
   for (const base of [env.XDG_RUNTIME_DIR, tmpdir(), '/tmp']) {
     if (base === undefined || !isAbsolute(base)) continue;
     // mkdtemp adds six characters.
@@ -41,7 +41,7 @@ function socketFolder(env: NodeJS.ProcessEnv): string | null {
     try {
       const folder = mkdtempSync(join(base, 'verbatim-'));
       chmodSync(folder, 0o700);
-      return folder;
+      return join(folder, 's');
     } catch {
       // Not there or not writable (a container without a runtime folder): the next one.
     }

@@ -4,11 +4,13 @@ import { BODY_LIMIT } from '../../../plugin/hooks/protocol/api.js';
 import { messageOf } from '../errors.js';
 import { Refusal } from './refusal.js';
 
-const TOO_LARGE = `the body is larger than ${BODY_LIMIT} bytes`;
-
-/** The body as JSON. Refuses with `too_large` as soon as the limit is passed, with `invalid` where it is no JSON. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBody(request);
+/**
+ * The body as JSON. Refuses with `too_large` as soon as the limit is passed, with `invalid` where it is no JSON.
+ *
+ * @param limit In bytes.
+ */
+export async function readJson(request: IncomingMessage, limit: number = BODY_LIMIT): Promise<unknown> {
+  const bytes = await readBody(request, limit);
   if (bytes.length === 0) throw new Refusal('invalid', 'the body is empty; it must be a JSON object');
   let text: string;
   try {
@@ -25,16 +27,17 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > BODY_LIMIT) throw new Refusal('too_large', TOO_LARGE);
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const tooLarge = () => new Refusal('too_large', `the body is larger than ${limit} bytes`);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const parts: Buffer[] = [];
   let size = 0;
   return await new Promise<Buffer>((resolve, reject) => {
     request.on('data', (part: Buffer) => {
       size += part.length;
-      if (size > BODY_LIMIT) {
+      if (size > limit) {
         parts.length = 0;
-        reject(new Refusal('too_large', TOO_LARGE));
+        reject(tooLarge());
         return;
       }
       parts.push(part);

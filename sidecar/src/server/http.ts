@@ -6,11 +6,9 @@ import { messageOf } from '../errors.js';
 import type { Log } from '../log.js';
 import { readJson } from './body-reader.js';
 import { Refusal, refusalOf } from './refusal.js';
+import { refuse, reply } from './reply.js';
 import { type RouteContext, resourceAt } from './routes.js';
 import { isAuthorized } from './token.js';
-
-/** How long the rest of a refused body is still read, in milliseconds. */
-const LINGER_MS = 1_000;
 
 export type ApiPorts = {
   readonly routes: RouteContext;
@@ -58,46 +56,15 @@ async function answer(
 ): Promise<void> {
   try {
     const { status, body } = await route(ports, request, signal);
-    await write(response, status, body);
+    reply(response, status, body);
   } catch (error) {
     let refusal = refusalOf(error);
     if (refusal === null) {
       ports.log('error', `${request.method} ${pathOf(request)} failed`, { error });
       refusal = new Refusal('internal', `Verbatim's sidecar failed: ${messageOf(error)}; its log says where`);
     }
-    for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
-    if (hasUnreadBody(request)) {
-      // What is left of the body is not looked at: the connection cannot carry another request.
-      response.setHeader('connection', 'close');
-      await write(response, refusal.status, refusal.body, () => drained(request));
-    } else {
-      await write(response, refusal.status, refusal.body);
-    }
+    await refuse(request, response, refusal);
   }
-}
-
-function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return !complete && (headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'));
-}
-
-/**
- * Resolves when the rest of a refused body has been read into nothing, or a moment has passed: a connection
- * that is closed while its client still writes is reset, and the client may then never see the refusal.
- */
-function drained(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, LINGER_MS);
-    request.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    request.once('end', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    request.resume();
-  });
 }
 
 async function route(ports: ApiPorts, request: IncomingMessage, signal: AbortSignal) {
@@ -120,27 +87,4 @@ async function route(ports: ApiPorts, request: IncomingMessage, signal: AbortSig
 
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?')[0] ?? '/';
-}
-
-/** Writes the answer whole; ends it once `before` has resolved, where there is something to wait for. */
-async function write(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  before?: () => Promise<void>,
-): Promise<void> {
-  if (response.destroyed) return;
-  if (body === undefined) {
-    response.writeHead(status).end();
-    return;
-  }
-  const bytes = Buffer.from(JSON.stringify(body), 'utf8');
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
-  if (before !== undefined) {
-    response.write(bytes);
-    await before();
-    response.end();
-  } else {
-    response.end(bytes);
-  }
 }

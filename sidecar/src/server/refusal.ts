@@ -3,8 +3,8 @@ import type { ApiError, ApiErrorCode } from '../../../plugin/hooks/protocol/api.
 import { JournalFault } from '../job/job.js';
 import { DeliveryConflict } from '../job/journal.js';
 import { JobTakenError } from '../job/owner.js';
-import { UnsafePathError } from '../job/private-files.js';
 import { ShapeError } from '../shape.js';
+import { UnsafePathError } from '../state/private-files.js';
 
 const STATUS = {
   unauthorized: 401,
@@ -12,6 +12,7 @@ const STATUS = {
   method: 405,
   too_large: 413,
   invalid: 400,
+  rate: 429,
   conflict: 409,
   closing: 503,
   internal: 500,

@@ -1,10 +1,10 @@
 /** The routes of the local API: which path means what, and what each answers. */
 import { type HarnessName, type Health, POLL_LIMIT_MS, PROTOCOL } from '../../../plugin/hooks/protocol/api.js';
+import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import type { Harness } from '../harness/contract.js';
 import type { Job } from '../job/job.js';
 import type { Jobs } from '../job/jobs.js';
 import type { Log } from '../log.js';
-import { VERSION } from '../version.js';
 import { createJobOf, deliveryOf, onlyQuery, queryCount, sendMessageOf, stopJobOf, warmHarnessOf } from './bodies.js';
 import { Refusal } from './refusal.js';
 

@@ -1,4 +1,4 @@
-/** The token of the local API: minted in memory, compared in constant time, written nowhere but the handshake. */
+/** Tokens of our servers: minted in memory, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export function mintToken(): string {
@@ -7,7 +7,10 @@ export function mintToken(): string {
 
 /** Whether an `authorization` header carries `token`. */
 export function isAuthorized(header: string | undefined, token: string): boolean {
-  const given = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1] ?? '';
+  return isToken(/^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1] ?? '', token);
+}
+
+export function isToken(given: string, token: string): boolean {
   // Hashed first: the comparison needs two values of one length, whatever was sent.
   return timingSafeEqual(digest(given), digest(token));
 }

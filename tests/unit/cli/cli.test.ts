@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildBundle } from '../../../scripts/sidecar-bundle.js';
 import { checkNode } from '../../../sidecar/src/cli/node-version.js';
 import type { Job } from '../../../sidecar/src/job/job.js';
-import { VERSION } from '../../../sidecar/src/version.js';
+import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import { type JobLab, jobLab, untilIdle } from '../../../testing/job-lab.js';
 import { ROOT } from '../../../testing/root.js';
 

@@ -19,8 +19,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import { Jobs } from '../../../sidecar/src/job/jobs.js';
 import { Journal } from '../../../sidecar/src/job/journal.js';
-import { JobTakenError, ownIdentity, takeJob } from '../../../sidecar/src/job/owner.js';
-import { UnsafePathError } from '../../../sidecar/src/job/private-files.js';
+import { JobTakenError, takeJob } from '../../../sidecar/src/job/owner.js';
+import { ownIdentity } from '../../../sidecar/src/process/table.js';
+import { UnsafePathError } from '../../../sidecar/src/state/private-files.js';
 import { endOf, eventsUntil, type JobLab, jobLab, text, untilIdle } from '../../../testing/job-lab.js';
 
 let lab: JobLab;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeAtomic, writeAtomicLarge } from '../../../sidecar/src/job/private-files.js';
+import { writeAtomic, writeAtomicLarge } from '../../../sidecar/src/state/private-files.js';
 
 let folder: string;
 beforeEach(() => {

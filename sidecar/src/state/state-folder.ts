@@ -35,3 +35,7 @@ export function logsFolder(state: string): string {
 export function sidecarsFolder(state: string): string {
   return join(state, 'sidecars');
 }
+
+export function errandsFolder(state: string): string {
+  return join(state, 'errands');
+}

@@ -1,0 +1,52 @@
+/** Requests to whoever opened the worker: never awaited by a hook, never sent twice, given up by the engine after 30 s. */
+import { TASK_PATH, type Task, WAITING_PATH, type Waiting } from '../protocol/errand.js';
+import { ANSWER_PATH, bodyOf, PLUGIN_HEADER, type Report } from '../protocol/mod-answer.js';
+import { VERSION } from '../protocol/version.js';
+import type { Link } from './link.js';
+
+export type Fetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body: string },
+) => Promise<{ status: number; text: string }>;
+
+/** How often a task is asked for where no answer comes, and how far apart, in milliseconds. */
+const TRIES = 5;
+const RETRY_MS = 1_000;
+
+/** A report that cannot be sent is dropped: the session still holds it, and a second copy would be worse than none. */
+export async function report(fetch: Fetch, link: Link, what: Report): Promise<void> {
+  await post(fetch, link, ANSWER_PATH, bodyOf(what)).catch(() => undefined);
+}
+
+export async function sayWaiting(fetch: Fetch, link: Link, waiting: Waiting | null): Promise<void> {
+  const body = JSON.stringify({ session_id: link.session, waiting });
+  await post(fetch, link, WAITING_PATH, body).catch(() => undefined);
+}
+
+/** The task that Verbatim's desk has for this session; undefined where it has none, or does not answer. */
+export async function takeTask(
+  fetch: Fetch,
+  link: Link,
+  sleep: (ms: number) => Promise<void>,
+): Promise<string | undefined> {
+  // The same name at each try: one whose answer was lost has taken the task.
+  const body = JSON.stringify({ session_id: link.session, take: crypto.randomUUID() });
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if (tries > 0) await sleep(RETRY_MS);
+    try {
+      const { status, text } = await post(fetch, link, TASK_PATH, body);
+      return status === 200 ? (JSON.parse(text) as Task).task : undefined;
+    } catch {
+      // A desk that was killed is started again at the same address.
+    }
+  }
+  return undefined;
+}
+
+function post(fetch: Fetch, { port, token }: Link, path: string, body: string) {
+  return fetch(`http://127.0.0.1:${port}${path}?token=${encodeURIComponent(token)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', [PLUGIN_HEADER]: VERSION },
+    body,
+  });
+}

@@ -1,0 +1,128 @@
+/** Wiring of the worker's half: Claude Code's events to the turns, the waits and the desk. */
+import type { EngineInterface, On } from 'claude-code';
+import { ERRAND_ID } from '../protocol/errand.js';
+import { type Fetch, report, sayWaiting, takeTask } from './desk.js';
+import { type Link, linkOf } from './link.js';
+import { submittedOf, uncovered } from './task.js';
+import { Turns } from './turns.js';
+import { Waits } from './waits.js';
+
+const PLUGIN = 'verbatim';
+
+export function registerWorker(on: On): void {
+  let link: Link | undefined;
+  /** Whether Verbatim's own desk opened this session: it alone hands tasks over and hears of waits. */
+  let isErrand = false;
+  const turns = new Turns();
+  const waits = new Waits();
+
+  const tell = (fetch: Fetch) => {
+    const news = isErrand ? waits.news() : undefined;
+    if (link !== undefined && news !== undefined) void sayWaiting(fetch, link, news);
+  };
+
+  // Interactive alone: a `claude -p` that a worker's tool starts has its variables too, and its answers are not the worker's.
+  on('session.start', { isInteractive: true }, async ($, e, next) => {
+    link = linkOf({
+      LICH_PORT: await $.env.get('LICH_PORT'),
+      LICH_TOKEN: await $.env.get('LICH_TOKEN'),
+      LICH_SESSION_ID: await $.env.get('LICH_SESSION_ID'),
+      LICH_SUBAGENT_DEPTH: await $.env.get('LICH_SUBAGENT_DEPTH'),
+      LICH_SUBAGENT_CARDS: await $.env.get('LICH_SUBAGENT_CARDS'),
+    });
+    isErrand = link !== undefined && ERRAND_ID.test((await $.env.get('VERBATIM_ERRAND')) ?? '');
+    const started = await next(e);
+    if (link !== undefined && isErrand) {
+      void submitTask($, link, (reason) => {
+        waits.refused(reason);
+        tell(fetchOf($));
+      });
+    }
+    return started;
+  });
+
+  on('session.append', { door: 'prompt', origin: { kind: 'plugin', name: PLUGIN } }, (_$, e, next) => {
+    const [block] = e.message.content;
+    const task = block?.type === 'text' ? uncovered(String(block.text)) : undefined;
+    if (task === undefined) return next(e);
+    return next({ ...e, message: { ...e.message, content: [{ type: 'text', text: task }] } });
+  });
+
+  on('classic.Stop', (_$, e, next) => {
+    if (e.agent_id === undefined) turns.stopping(e);
+    return next(e);
+  });
+
+  // One hook a reason: an event takes one hook of a plugin without a matcher, and that one is the runner's.
+  on('turn.complete', { reason: 'answer' }, ($, e, next) => {
+    if (e.agentId !== undefined) return next(e);
+    const reported = link && turns.answered(link.session, e.answer, Date.now());
+    if (link !== undefined && reported !== undefined && !e.isAborted) void report(fetchOf($), link, reported);
+    waits.turnEnded();
+    tell(fetchOf($));
+    return next(e);
+  });
+  on('turn.complete', { reason: 'aborted' }, ($, e, next) => {
+    if (e.agentId === undefined) endedOtherwise(fetchOf($));
+    return next(e);
+  });
+  on('turn.complete', { reason: 'refusal' }, ($, e, next) => {
+    if (e.agentId === undefined) endedOtherwise(fetchOf($));
+    return next(e);
+  });
+  on('turn.complete', { reason: 'error' }, ($, e, next) => {
+    if (e.agentId === undefined) endedOtherwise(fetchOf($));
+    return next(e);
+  });
+  const endedOtherwise = (fetch: Fetch) => {
+    turns.endedOtherwise();
+    waits.turnEnded();
+    tell(fetch);
+  };
+
+  on('classic.StopFailure', ($, e, next) => {
+    if (e.agent_id === undefined) {
+      waits.turnFailed(`${e.error}: ${e.last_assistant_message ?? ''}`);
+      tell(fetchOf($));
+    }
+    return next(e);
+  });
+
+  on('prompt.submit', ($, e, next) => {
+    waits.turnBegan();
+    tell(fetchOf($));
+    return next(e);
+  });
+
+  on('classic.PermissionRequest', ($, e, next) => {
+    waits.asked(e, e.tool_input);
+    tell(fetchOf($));
+    return next(e);
+  });
+  on('classic.PostToolUse', ($, e, next) => {
+    waits.wentOn(e);
+    tell(fetchOf($));
+    return next(e);
+  });
+  on('classic.PostToolUseFailure', ($, e, next) => {
+    waits.wentOn(e);
+    tell(fetchOf($));
+    return next(e);
+  });
+}
+
+/** Hands the session its task, as the words of whoever asked. */
+async function submitTask($: EngineInterface, link: Link, onRefused: (reason: string) => void): Promise<void> {
+  try {
+    const task = await takeTask(fetchOf($), link, (ms) => $.clock.sleep(ms));
+    if (task === undefined) return;
+    const submitted = await $.prompt.submit({ text: submittedOf(task), asUser: true });
+    if (submitted.drop !== undefined) onRefused(submitted.drop);
+  } catch (error) {
+    onRefused(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function fetchOf($: EngineInterface): Fetch {
+  return (url, init) => $.http.fetch(url, init);
+}

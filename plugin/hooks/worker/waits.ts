@@ -1,0 +1,64 @@
+/** What the worker's session waits for a person to do, as its dialogs open and its tools go on. */
+
+import { cut } from '../notes/foreign.js';
+import { WAITING_LIMIT, type Waiting } from '../protocol/errand.js';
+
+/** A dialog's tool, and whose call it is: a subagent's calls and the main loop's are under way side by side. */
+export type Asker = { readonly tool_name: string; readonly agent_id?: string };
+
+export class Waits {
+  readonly #dialogs = new Map<string, Waiting>();
+  #turn: Waiting | undefined;
+  #said = '';
+
+  asked(asker: Asker, input: unknown): void {
+    const { tool_name } = asker;
+    const waiting: Waiting =
+      tool_name === 'AskUserQuestion'
+        ? { for: 'question', what: questionOf(input) }
+        : { for: 'permission', what: tool_name };
+    this.#dialogs.set(keyOf(asker), { ...waiting, what: cut(waiting.what, WAITING_LIMIT) });
+  }
+
+  /** The tool has been at work, so its dialog was answered. */
+  wentOn(asker: Asker): void {
+    this.#dialogs.delete(keyOf(asker));
+  }
+
+  turnEnded(): void {
+    this.#dialogs.clear();
+  }
+
+  turnFailed(what: string): void {
+    this.#turn = { for: 'turn_failed', what: cut(what, WAITING_LIMIT) };
+  }
+
+  turnBegan(): void {
+    this.#turn = undefined;
+  }
+
+  refused(what: string): void {
+    this.#turn = { for: 'task_refused', what: cut(what, WAITING_LIMIT) };
+  }
+
+  /** What is to be said now; undefined where nothing has changed. */
+  news(): Waiting | null | undefined {
+    const [dialog] = this.#dialogs.values();
+    const waiting = dialog ?? this.#turn ?? null;
+    const said = waiting === null ? '' : JSON.stringify(waiting);
+    if (said === this.#said) return undefined;
+    this.#said = said;
+    return waiting;
+  }
+}
+
+function keyOf({ tool_name, agent_id = '' }: Asker): string {
+  return `${agent_id} ${tool_name}`;
+}
+
+/** The first of AskUserQuestion's questions. */
+function questionOf(input: unknown): string {
+  const { questions } = (input ?? {}) as { questions?: readonly { readonly question?: unknown }[] };
+  const question = Array.isArray(questions) ? questions[0]?.question : undefined;
+  return typeof question === 'string' ? question : '';
+}

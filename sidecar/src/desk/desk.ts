@@ -1,0 +1,129 @@
+/**
+ * The errand desk: hands tasks over and takes the workers' answers.
+ *
+ * A report ends an errand only where exactly one is open for its session; the first end stands, and whatever comes
+ * later changes nothing. An errand is open for a report once its worker has taken the task.
+ */
+import { createHash } from 'node:crypto';
+import { isCut, type Report } from '../../../plugin/hooks/protocol/mod-answer.js';
+import type { ErrandEnd, ErrandRecord, Wait } from './errand.js';
+import type { Errands } from './errands.js';
+
+type Held = {
+  record: ErrandRecord;
+  readonly ended: Promise<ErrandEnd>;
+  readonly settle: (end: ErrandEnd) => void;
+};
+
+export class Desk {
+  readonly #held = new Map<string, Held>();
+
+  constructor(
+    private readonly errands: Errands,
+    private readonly now: () => number,
+    /** Called when what a worker waits for has changed. */
+    private readonly onWait: (errand: ErrandRecord) => void = () => {},
+  ) {}
+
+  /** Takes an errand up that is on disk, a new one or one of a desk that is gone. Throws where there is none. */
+  takeUp(id: string): ErrandRecord {
+    const record = this.errands.read(id);
+    if (record === null) throw new Error(`there is no errand ${id}`);
+    let settle: (end: ErrandEnd) => void = () => {};
+    const ended = new Promise<ErrandEnd>((resolve) => {
+      settle = resolve;
+    });
+    if (record.end !== null) settle(record.end);
+    this.#held.set(id, { record, ended, settle });
+    return record;
+  }
+
+  errand(id: string): ErrandRecord {
+    return this.#at(id).record;
+  }
+
+  /** Resolves to how the errand ended. */
+  ended(id: string): Promise<ErrandEnd> {
+    return this.#at(id).ended;
+  }
+
+  /** Keeps what is known of the errand's desk, worker and host. */
+  note(id: string, facts: Partial<Pick<ErrandRecord, 'host' | 'desk' | 'tmux' | 'worker'>>): void {
+    this.#change(this.#at(id), facts);
+  }
+
+  /** The task that a session is to take; null where it has none, or took it by another request. */
+  take(session: string, take: string): string | null {
+    const errand = this.#only(({ record }) => record.session === session && [null, take].includes(record.take));
+    if (errand === null) return null;
+    if (errand.record.take === null) this.#change(errand, { take, wait: null });
+    return this.errands.taskOf(errand.record.id);
+  }
+
+  report(report: Report): void {
+    const errand = this.#only(({ record }) => record.session === report.session_id && record.take !== null);
+    if (errand === null) return;
+    if (report.text === undefined) {
+      this.#end(errand, { kind: 'unanswered', how: report.unanswered });
+      return;
+    }
+    const { text } = report;
+    const bytes = Buffer.from(text, 'utf8');
+    this.errands.keepAnswer(errand.record.id, text);
+    this.#end(errand, {
+      kind: 'answered',
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      isTruncated: isCut(report),
+    });
+  }
+
+  /** What the worker of a session waits for a person to do; null: it goes on. */
+  sessionWaits(session: string, wait: Wait | null): void {
+    const errand = this.#only(({ record }) => record.session === session);
+    if (errand !== null) this.#wait(errand, wait);
+  }
+
+  waits(id: string, wait: Wait | null): void {
+    const errand = this.#at(id);
+    if (errand.record.end === null) this.#wait(errand, wait);
+  }
+
+  /** Ends the errand; false where it had ended already. */
+  end(id: string, end: ErrandEnd): boolean {
+    return this.#end(this.#at(id), end);
+  }
+
+  #wait(errand: Held, wait: Wait | null): void {
+    const before = errand.record.wait;
+    if (before?.for === wait?.for && before?.what === wait?.what) return;
+    this.#change(errand, { wait });
+    this.onWait(errand.record);
+  }
+
+  #end(errand: Held, end: ErrandEnd): boolean {
+    if (errand.record.end !== null) return false;
+    this.#change(errand, { end, endedAt: this.now(), wait: null });
+    errand.settle(end);
+    return true;
+  }
+
+  /** Written first: what is not on disk has not happened. */
+  #change(errand: Held, facts: Partial<ErrandRecord>): void {
+    const record = { ...errand.record, ...facts };
+    this.errands.save(record);
+    errand.record = record;
+  }
+
+  /** The open errand that fits, where it is the only one. */
+  #only(fits: (errand: Held) => boolean): Held | null {
+    const [first, second] = [...this.#held.values()].filter((each) => each.record.end === null && fits(each));
+    return first !== undefined && second === undefined ? first : null;
+  }
+
+  #at(id: string): Held {
+    const errand = this.#held.get(id);
+    if (errand === undefined) throw new Error(`errand ${id} is not at this desk`);
+    return errand;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * The desk's HTTP on 127.0.0.1: the mod-answer contract, and what we add to it.
+ *
+ * What is wrong with a request is looked for in this order: path 404, method 405, token 401, size 413, body 400,
+ * rate 429. The order, 404, 413 and 429 are ours; the contract names the others.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { TASK_PATH, WAITING_PATH } from '../../../plugin/hooks/protocol/errand.js';
+import { ANSWER_PATH, REPORT_LIMIT } from '../../../plugin/hooks/protocol/mod-answer.js';
+import { messageOf } from '../errors.js';
+import type { Log } from '../log.js';
+import { readJson } from '../server/body-reader.js';
+import { Refusal, refusalOf } from '../server/refusal.js';
+import { refuse, reply } from '../server/reply.js';
+import { isToken } from '../server/token.js';
+import { reportOf, sayWaitingOf, takeTaskOf } from './bodies.js';
+import type { Desk } from './desk.js';
+import { Rate } from './rate.js';
+
+/** How long a client may take to send its request, in milliseconds, and how many may do so at once. */
+const REQUEST_MS = 10_000;
+const CONNECTIONS = 100;
+
+export type DeskPorts = {
+  readonly desk: Desk;
+  readonly token: string;
+  readonly log: Log;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number;
+};
+
+/** What a request got, and whose it was. */
+type Taken = { readonly session: string; readonly act: () => { readonly status: number; readonly body?: unknown } };
+
+export function createDesk(ports: DeskPorts): Server {
+  const rate = new Rate(ports.now);
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    answer(ports, rate, request, response).catch((error: unknown) => {
+      ports.log('warning', 'an answer could not be written', { error });
+      response.destroy();
+    });
+  });
+  server.maxConnections = CONNECTIONS;
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  });
+  return server;
+}
+
+async function answer(
+  { desk, token, log }: DeskPorts,
+  rate: Rate,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [path = '/', query = ''] = (request.url ?? '/').split('?');
+  try {
+    const read = readerOf(path, desk);
+    if (read === null) throw new Refusal('not_found', `there is nothing at ${path.slice(0, 120)}`);
+    if (request.method !== 'POST') {
+      throw new Refusal('method', `${request.method} is not for ${path}; it takes POST`, { allow: 'POST' });
+    }
+    if (!isToken(new URLSearchParams(query).get('token') ?? '', token)) {
+      throw new Refusal('unauthorized', 'the token is missing or is another one');
+    }
+    const { session, act } = read(await readJson(request, REPORT_LIMIT));
+    if (!rate.allows(session)) {
+      throw new Refusal('rate', 'too many requests for this session; wait a second', { 'retry-after': '1' });
+    }
+    const { status, body } = act();
+    reply(response, status, body);
+  } catch (error) {
+    let refusal = refusalOf(error);
+    if (refusal === null) {
+      log('error', `${request.method} ${path} failed`, { error });
+      refusal = new Refusal('internal', `the errand desk failed: ${messageOf(error)}`);
+    }
+    await refuse(request, response, refusal);
+  }
+}
+
+/** What reads the body at a path; null where there is nothing. */
+function readerOf(path: string, desk: Desk): ((body: unknown) => Taken) | null {
+  switch (path) {
+    case ANSWER_PATH:
+      return (body) => {
+        const report = reportOf(body);
+        return taken(report.session_id, () => desk.report(report));
+      };
+    case TASK_PATH:
+      return (body) => {
+        const { session_id, take } = takeTaskOf(body);
+        return {
+          session: session_id,
+          act: () => {
+            const task = desk.take(session_id, take);
+            return task === null ? { status: 204 } : { status: 200, body: { task } };
+          },
+        };
+      };
+    case WAITING_PATH:
+      return (body) => {
+        const { session_id, waiting } = sayWaitingOf(body);
+        return taken(session_id, () => desk.sessionWaits(session_id, waiting));
+      };
+    default:
+      return null;
+  }
+}
+
+function taken(session: string, act: () => void): Taken {
+  return {
+    session,
+    act: () => {
+      act();
+      return { status: 204 };
+    },
+  };
+}

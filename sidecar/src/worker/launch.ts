@@ -1,0 +1,44 @@
+/** What a worker is started as: Claude Code's arguments and environment. */
+import { fileURLToPath } from 'node:url';
+import { ERRAND_VARIABLE } from '../../../plugin/hooks/protocol/errand.js';
+import type { ErrandRecord } from '../desk/errand.js';
+import { ownEnvironment } from '../process/environment.js';
+
+/** The plugin that holds this very program: the worker's mod is of the same version as its desk. */
+const PLUGIN = fileURLToPath(new URL('..', import.meta.url));
+
+/** Workers below workers: a worker this deep opens no other. */
+export const DEPTH_LIMIT = 3;
+export const DEPTH_VARIABLE = 'LICH_SUBAGENT_DEPTH';
+
+/** How deep a session stands among workers; 0 where it is none. */
+export function depthOf(env: Readonly<Record<string, string | undefined>>): number {
+  const depth = Number(env[DEPTH_VARIABLE] ?? '0');
+  return Number.isInteger(depth) && depth > 0 ? depth : 0;
+}
+
+/** The task is not among them: the worker's mod fetches it. */
+export function argumentsOf({ model, mode }: ErrandRecord): string[] {
+  return [
+    '--plugin-dir',
+    PLUGIN,
+    ...(model === null ? [] : ['--model', model]),
+    ...(mode === null ? [] : ['--permission-mode', mode]),
+  ];
+}
+
+export function environmentOf(
+  { id, session, depth, desk }: ErrandRecord,
+  parent: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return {
+    ...ownEnvironment(parent),
+    LICH_PORT: String(desk?.port),
+    LICH_TOKEN: desk?.token ?? '',
+    LICH_SESSION_ID: session,
+    [DEPTH_VARIABLE]: String(depth),
+    // An orchestrator's own plugin, where the user has one, must not take this session for its own.
+    LICH_SUBAGENT_CARDS: 'off',
+    [ERRAND_VARIABLE]: id,
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * The dialogs that can hold Claude Code's start before its mods are up, known by what the screen shows (measured on
+ * 2.1.332). Nothing of a model or a task stands there yet, so that no text of theirs can look like one.
+ */
+import type { Wait } from '../desk/errand.js';
+
+type StartWait = Exclude<Wait['for'], 'permission' | 'question' | 'task_refused' | 'turn_failed'>;
+
+const SHOWN: readonly (readonly [RegExp, StartWait])[] = [
+  [/Accessing workspace:/, 'trust'],
+  [/Detected a custom API key in your environment/, 'api_key'],
+  [/Select login method|Paste code here if prompted|Press Enter to retry/, 'sign_in'],
+  [/Choose the text style|Press Enter to continue/, 'onboarding'],
+  [/new MCP servers? found in this project/i, 'mcp_servers'],
+  [/Allow external CLAUDE\.md file imports\?/, 'imports'],
+  [/running in Bypass Permissions mode/, 'warning'],
+];
+
+/** What a worker that is not up yet waits for; null where its screen shows none of them. */
+export function startWaitOf(screen: string): Wait | null {
+  // A narrow window breaks a sentence anywhere.
+  const text = screen.replace(/\s+/g, ' ');
+  const found = SHOWN.find(([shown]) => shown.test(text));
+  return found === undefined ? null : { for: found[1], what: '' };
+}
+
+/** The last lines of a screen that say something, as one line. */
+export function lastWordsOf(screen: string): string {
+  const lines = screen.split('\n').map((line) => line.replace(/[─━╌▔▁]+/g, '').trim());
+  return lines
+    .filter((line) => line !== '')
+    .slice(-3)
+    .join(' | ');
+}
