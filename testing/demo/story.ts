@@ -54,3 +54,14 @@ export function codexModel(): (request: ModelRequest) => Reply {
   ];
   return () => replies.shift() ?? turn(say('The story is over.'));
 }
+
+export const ERRAND = '/median.js is new here.\n  How many lines has it, and what does it return for an even count?';
+
+/** What the worker's model says last: Claude Code trims it, so that no white space stands around it. */
+export const ERRAND_ANSWER = [
+  '`median.js` has **4** lines.\r\n',
+  '\n',
+  '\tFor an even count it returns the *upper* middle: <code>sorted[n / 2]</code> & no mean 👩‍💻.\n',
+  '\n',
+  '!/@ are just text here, too.',
+].join('');

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { checkNode } from '../sidecar/src/cli/node-version.js';
-import { claudeBinary } from '../testing/claude-place.js';
-import { ROOT } from '../testing/root.js';
+import { checkNode } from '../../sidecar/src/cli/node-version.js';
+import { claudeBinary } from '../../testing/claude-place.js';
+import { ROOT } from '../../testing/root.js';
 
 /** One line for each part that is not there; none when all are. */
 export function missingParts(): readonly string[] {

@@ -1,47 +1,24 @@
 /**
- * `npm run demo`: the real Claude Code hands a task to the real Codex through Verbatim. Only the two models are
- * embedded fakes on 127.0.0.1, so it needs no login and nothing leaves the machine. It shows the agent's steps as they
- * happen and the answer, and compares the answer's bytes on both sides; exit code 0 when they are equal.
+ * The demo's first part: the real Claude Code hands a task to the real Codex through Verbatim. It shows the agent's steps
+ * as they happen and the answer, and compares the answer's bytes on both sides.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { ANSWER, codexModel, TASK, writeRepository } from '../testing/demo/story.js';
-import { agent, calls, says } from '../testing/fake-messages.js';
-import { type Row, resultText } from '../testing/transcript.js';
-import { within } from '../testing/wait.js';
-import type { World } from '../testing/world.js';
-import { missingParts } from './demo-parts.js';
+import { ANSWER, codexModel, TASK, writeRepository } from '../../testing/demo/story.js';
+import { agent, calls, says } from '../../testing/fake-messages.js';
+import { type Row, resultText } from '../../testing/transcript.js';
+import { within } from '../../testing/wait.js';
+import type { World } from '../../testing/world.js';
+import { bold, dim, indented, print, printBytes, VISIBLE_KEY, visible } from './print.js';
 
 const AGENT = 'verbatim:codex';
 const LIMIT_MS = 50_000;
 
-const isColour = process.stdout.isTTY && process.env.NO_COLOR === undefined;
-const dim = (text: string) => (isColour ? `\u001b[2m${text}\u001b[0m` : text);
-const bold = (text: string) => (isColour ? `\u001b[1m${text}\u001b[0m` : text);
-const green = (text: string) => (isColour ? `\u001b[32m${text}\u001b[0m` : text);
-const print = (text = '') => process.stdout.write(`${text}\n`);
 /** Where what belongs to a step begins. */
 const DEEP = ' '.repeat(12);
-const indented = (text: string, by = '      ') => text.trimEnd().replace(/^/gm, by);
 
-async function demo(): Promise<number> {
-  const missing = missingParts();
-  if (missing.length > 0) {
-    for (const line of missing) process.stderr.write(`${line}\n`);
-    return 1;
-  }
-  const { openWorld, lastWords } = await import('../testing/world.js');
-  const versions = JSON.parse(readFileSync(fileURLToPath(new URL('../package.json', import.meta.url)), 'utf8'))
-    .devDependencies as Record<string, string>;
-
-  print();
-  print(bold('Verbatim: another coding agent, run as a real Claude Code agent, its answer delivered exactly.'));
-  print(
-    `Real: Claude Code ${versions['@anthropic-ai/claude-code']} (in auto mode, its default), Codex ${versions['@openai/codex']}. ` +
-      'Fake: their two models, here on 127.0.0.1.',
-  );
-
+/** Resolves to whether the answer came through exactly, and without a request to Claude. */
+export async function showAgent(): Promise<boolean> {
+  const { openWorld, lastWords } = await import('../../testing/world.js');
   const begun = Date.now();
   const world = await openWorld({ mode: 'auto' });
   try {
@@ -67,17 +44,14 @@ async function demo(): Promise<number> {
     print();
     print(bold('3  The answer that Claude Code got, from the agent’s last step'));
     print(indented(visible(got)));
-    print(dim('      (· space, → tab, ␍ carriage return, ⏎ end of line)'));
+    print(dim(`      ${VISIBLE_KEY}`));
     print();
     print(bold('4  The bytes'));
-    const rows: readonly [string, string][] = [
+    const isExact = printBytes([
       ['what Codex’s model said', ANSWER],
       ['what the agent handed back', got],
       ['the answer file on disk', file],
-    ];
-    for (const [name, text] of rows) print(`      ${name.padEnd(28)}${size(text)}`);
-    const isExact = got === ANSWER && file === ANSWER;
-    print(`      ${isExact ? green('Equal, byte for byte.') : 'NOT EQUAL.'}`);
+    ]);
 
     const bill = world.claude.bill();
     print();
@@ -85,12 +59,8 @@ async function demo(): Promise<number> {
       `Requests to Claude for the agent’s own loop: ${bill.ofAgents}. For the conversation: ${bill.main}. ` +
         `For auto mode’s own review of the call and the hand-back: ${bill.classifier}.`,
     );
-    print(dim(`Took ${((Date.now() - begun) / 1000).toFixed(1)} s. With your own logins: see "Install" in README.md.`));
-    print();
-    return isExact && bill.ofAgents === 0 ? 0 : 1;
-  } catch (error) {
-    process.stderr.write(`\nThe demo did not get through: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+    print(dim(`Took ${((Date.now() - begun) / 1000).toFixed(1)} s.`));
+    return isExact && bill.ofAgents === 0;
   } finally {
     await world.close();
   }
@@ -166,18 +136,3 @@ function resultLines(text: string): readonly string[] {
   if (text === '' || text === '[noted]' || text.startsWith('{"success"')) return [];
   return [indented(text, DEEP)];
 }
-
-function size(text: string): string {
-  return `${String(Buffer.byteLength(text)).padStart(5)} bytes  sha256 ${createHash('sha256').update(text).digest('hex')}`;
-}
-
-/** The text with its invisible characters drawn: leading and trailing ones too. */
-function visible(text: string): string {
-  return text
-    .replaceAll('\r', '␍')
-    .replaceAll('\t', '→')
-    .replace(/^ +| +(?=␍?$)/gm, (spaces) => '·'.repeat(spaces.length))
-    .replaceAll('\n', '⏎\n');
-}
-
-process.exitCode = await demo();
