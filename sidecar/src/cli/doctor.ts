@@ -1,4 +1,6 @@
 /** `verbatim doctor`: is everything here, and what to do where it is not. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { rangeText } from '../../../plugin/hooks/notes/drift.js';
 import { HARNESS_NAMES, type HarnessName } from '../../../plugin/hooks/protocol/api.js';
 import { compareToTested, TESTED, type TestedRange } from '../../../plugin/hooks/protocol/tested.js';
@@ -11,8 +13,13 @@ import { resolveProgram } from '../process/resolve.js';
 import { ownIdentity } from '../process/table.js';
 import { askVersion } from '../process/version.js';
 import { stateFolder } from '../state/state-folder.js';
+import { MissingProgramError, programOf } from '../worker/programs.js';
 import { read } from './options.js';
 import { oneLine, type Terminal } from './terminal.js';
+
+const run = promisify(execFile);
+/** tmux answers within milliseconds. */
+const TMUX_MS = 10_000;
 
 type Finding = {
   readonly name: string;
@@ -25,6 +32,11 @@ type Finding = {
   readonly advice: readonly string[];
 };
 
+/** tmux: `verbatim worker` alone needs it, so that nothing else is worse off without. */
+type TmuxFinding = Pick<Finding, 'version' | 'program' | 'advice'> & {
+  readonly state: 'ready' | 'missing' | 'broken';
+};
+
 /** How to sign in to a harness, for a reader. */
 const SIGN_IN: Readonly<Record<HarnessName, string>> = { codex: 'Run `codex login`.' };
 const TITLE: Readonly<Record<HarnessName, string>> = { codex: 'Codex' };
@@ -32,8 +44,9 @@ const TITLE: Readonly<Record<HarnessName, string>> = { codex: 'Codex' };
 export async function doctor(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = read('doctor', args, { json: 'boolean' });
   const harnesses = new Harnesses({ env: process.env, sidecar: sidecarId(ownIdentity()) });
-  const [claude, ...found] = await Promise.all([
+  const [claude, tmux, ...found] = await Promise.all([
     claudeCode(),
+    tmuxHere(),
     ...HARNESS_NAMES.map(async (name) => findingOf(name, harnesses)),
   ]);
   await harnesses.close();
@@ -45,6 +58,7 @@ export async function doctor(args: readonly string[], terminal: Terminal): Promi
       stateFolder: stateFolder(process.env),
       claudeCode: claude,
       harnesses: found,
+      tmux,
       usable: isUsable,
     };
     await terminal.print(`${JSON.stringify(report, null, 2)}\n`);
@@ -52,6 +66,7 @@ export async function doctor(args: readonly string[], terminal: Terminal): Promi
     const parts = [
       `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}\n`,
       ...[claude, ...found].map(asText),
+      tmuxText(tmux),
       summary(isUsable, claude.state === 'ready'),
     ];
     await terminal.print(parts.join('\n'));
@@ -104,6 +119,22 @@ async function claudeCode(): Promise<Finding> {
   return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
 }
 
+async function tmuxHere(): Promise<TmuxFinding> {
+  let program: string;
+  try {
+    program = programOf('tmux', process.env);
+  } catch (error) {
+    if (!(error instanceof MissingProgramError)) throw error;
+    return { state: 'missing', version: null, program: null, advice: [`${error.message}.`] };
+  }
+  try {
+    const { stdout } = await run(program, ['-V'], { timeout: TMUX_MS });
+    return { state: 'ready', version: stdout.trim().replace(/^tmux /, ''), program, advice: [] };
+  } catch (error) {
+    return { state: 'broken', version: null, program, advice: [`\`tmux -V\` failed: ${messageOf(error)}`] };
+  }
+}
+
 function drift(title: string, version: string, tested: TestedRange): string[] {
   const verdict = compareToTested(version, tested);
   const range = rangeText(tested);
@@ -121,12 +152,24 @@ function drift(title: string, version: string, tested: TestedRange): string[] {
   }
 }
 
-function asText({ title, state, version, tested, program, advice }: Finding): string {
-  const word = { ready: 'ready', signed_out: 'not signed in', missing: 'not found', broken: 'does not work' }[state];
+const WORD = { ready: 'ready', signed_out: 'not signed in', missing: 'not found', broken: 'does not work' } as const;
+
+function asText({ title, tested, ...finding }: Finding): string {
+  return lines(title, `(tested with ${rangeText(tested)})`, finding);
+}
+
+function tmuxText(finding: TmuxFinding): string {
+  return lines('tmux', '(for `verbatim worker` alone)', finding);
+}
+
+function lines(
+  title: string,
+  remark: string,
+  { state, version, program, advice }: Pick<Finding, 'state' | 'version' | 'program' | 'advice'>,
+): string {
   const found = version === null ? '' : ` ${oneLine(version, 40)}`;
-  const mark = state === 'ready' ? '✓' : '✗';
-  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeText(tested)})`];
-  if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
-  for (const sentence of advice) lines.push(`    ${oneLine(sentence, 1000)}`);
-  return `${lines.join('\n')}\n`;
+  const all = [`${state === 'ready' ? '✓' : '✗'} ${title}${found}: ${WORD[state]} ${remark}`];
+  if (program !== null) all.push(`    ${oneLine(program, 400)}`);
+  for (const sentence of advice) all.push(`    ${oneLine(sentence, 1000)}`);
+  return `${all.join('\n')}\n`;
 }

@@ -1,4 +1,6 @@
-/** `verbatim purge`: removes jobs that are no longer needed. */
+/** `verbatim purge`: removes jobs and errands that are no longer needed. */
+import { Errands } from '../desk/errands.js';
+import { type ErrandRemovals, removeOldErrands } from '../desk/retention.js';
 import { type CatalogJob, listJobs } from '../job/catalog.js';
 import { remove } from '../job/retention.js';
 import { ownIdentity } from '../process/table.js';
@@ -16,7 +18,8 @@ export async function purge(args: readonly string[], terminal: Terminal): Promis
     );
   }
   const before = Date.now() - (age === undefined ? 0 : ageOf(age));
-  const entries = listJobs(stateFolder(process.env));
+  const state = stateFolder(process.env);
+  const entries = listJobs(state);
   const removed: CatalogJob[] = [];
   const kept: { job: CatalogJob; why: string }[] = [];
   for (const entry of entries) {
@@ -29,28 +32,42 @@ export async function purge(args: readonly string[], terminal: Terminal): Promis
     if (removal.kind === 'removed') removed.push(entry);
     else kept.push(removal);
   }
-  const problems = entries.filter((entry) => entry.kind === 'problem');
-  await terminal.print(values.json ? asJson(removed, kept, problems) : asText(removed, kept));
+  const errands = removeOldErrands(new Errands(state), before);
+  const problems = [...entries.filter((entry) => entry.kind === 'problem'), ...errands.problems];
+  await terminal.print(values.json ? asJson(removed, kept, errands, problems) : asText(removed, kept, errands));
   for (const { problem } of problems) terminal.complain(`verbatim purge: not removed: ${oneLine(problem, 600)}`);
   return problems.length > 0 ? 1 : 0;
 }
 
-function asText(removed: readonly CatalogJob[], kept: readonly { job: CatalogJob; why: string }[]): string {
+function asText(
+  removed: readonly CatalogJob[],
+  kept: readonly { job: CatalogJob; why: string }[],
+  errands: ErrandRemovals,
+): string {
   const bytes = removed.reduce((sum, job) => sum + job.bytes, 0);
-  const count = removed.length === 1 ? '1 job' : `${removed.length} jobs`;
-  const lines = [`Removed ${count}${removed.length === 0 ? '' : `, ${size(bytes)}`}.`];
+  const jobs = `${count(removed.length, 'job')}${removed.length === 0 ? '' : `, ${size(bytes)}`}`;
+  const lines = [
+    `Removed ${jobs}${errands.removed.length === 0 ? '' : `, and ${count(errands.removed.length, 'errand')}`}.`,
+  ];
   for (const { job, why } of kept) lines.push(`Kept ${job.id}: ${oneLine(why)}`);
+  for (const { id, why } of errands.kept) lines.push(`Kept ${id}: ${oneLine(why)}`);
   return `${lines.join('\n')}\n`;
+}
+
+function count(many: number, what: string): string {
+  return many === 1 ? `1 ${what}` : `${many} ${what}s`;
 }
 
 function asJson(
   removed: readonly CatalogJob[],
   kept: readonly { job: CatalogJob; why: string }[],
+  errands: ErrandRemovals,
   problems: readonly { id: string; problem: string }[],
 ): string {
   const list = {
     removed: removed.map(({ id, bytes }) => ({ id, bytes })),
     kept: kept.map(({ job, why }) => ({ id: job.id, why })),
+    errands: { removed: errands.removed, kept: errands.kept },
     problems: problems.map(({ id, problem }) => ({ id, problem })),
   };
   return `${JSON.stringify(list, null, 2)}\n`;

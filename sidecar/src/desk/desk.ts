@@ -23,6 +23,8 @@ export class Desk {
     private readonly now: () => number,
     /** Called when what a worker waits for has changed. */
     private readonly onWait: (errand: ErrandRecord) => void = () => {},
+    /** Called where an end could not be written. */
+    private readonly onUnwritten: (error: unknown) => void = () => {},
   ) {}
 
   /** Takes an errand up that is on disk, a new one or one of a desk that is gone. Throws where there is none. */
@@ -40,6 +42,11 @@ export class Desk {
 
   errand(id: string): ErrandRecord {
     return this.#at(id).record;
+  }
+
+  /** Whether an errand of this desk, open or not, is that session's. */
+  knows(session: string): boolean {
+    return [...this.#held.values()].some(({ record }) => record.session === session);
   }
 
   /** Resolves to how the errand ended. */
@@ -89,9 +96,20 @@ export class Desk {
     if (errand.record.end === null) this.#wait(errand, wait);
   }
 
-  /** Ends the errand; false where it had ended already. */
+  /**
+   * Ends the errand; false where it had ended already. It ends even where that cannot be written: whoever waits for the
+   * end takes the worker away, and nobody else would.
+   */
   end(id: string, end: ErrandEnd): boolean {
-    return this.#end(this.#at(id), end);
+    const errand = this.#at(id);
+    try {
+      return this.#end(errand, end);
+    } catch (error) {
+      errand.record = { ...errand.record, end, endedAt: this.now(), wait: null };
+      errand.settle(end);
+      this.onUnwritten(error);
+      return true;
+    }
   }
 
   #wait(errand: Held, wait: Wait | null): void {

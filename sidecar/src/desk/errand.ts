@@ -122,7 +122,7 @@ function endOf(all: Fields, name: string): ErrandEnd {
     case 'worker_ended':
     case 'interrupted':
     case 'failed':
-      return { kind, detail: textOf(fields, 'detail', WORD, `${name}.`) };
+      return { kind, detail: saidIn(fields, 'detail') };
     default:
       return kind satisfies never;
   }
@@ -132,8 +132,14 @@ function waitOf(all: Fields, name: string): Wait {
   const fields = objectOf(all[name], name);
   return {
     for: choiceOf(fields, 'for', [...WAITS, ...START_WAITS], `${name}.`),
-    what: typeof fields.what === 'string' ? fields.what : '',
+    what: saidIn(fields, 'what'),
   };
+}
+
+/** Words for a reader: nothing depends on them, and what was written must be read again whatever they are. */
+function saidIn(fields: Fields, name: string): string {
+  const said = fields[name];
+  return typeof said === 'string' ? said : '';
 }
 
 function deskOf(all: Fields, name: string): { port: number; token: string } {

@@ -1,9 +1,9 @@
 /** Errands on disk: `errands/<id>/{state.json, task, answer}`, written whole before anybody is told. */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRAND_ID } from '../../../plugin/hooks/protocol/errand.js';
-import { messageOf } from '../errors.js';
+import { codeOf, messageOf } from '../errors.js';
 import {
   checkPrivateFolder,
   ensurePrivateFolder,
@@ -13,9 +13,10 @@ import {
   readPrivate,
   writeAtomic,
 } from '../state/private-files.js';
-import { errandsFolder } from '../state/state-folder.js';
+import { errandsFolder, logsFolder } from '../state/state-folder.js';
 import { type ErrandRecord, RECORD_VERSION, recordOf } from './errand.js';
 
+const STATE = 'state.json';
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** What is decided when an errand is opened. */
@@ -52,20 +53,22 @@ export class Errands {
     ensurePrivateFolder(this.state);
     ensurePrivateFolder(errandsFolder(this.state));
     ensurePrivateFolder(this.folderOf(record.id));
-    writeAtomic(join(this.folderOf(record.id), 'task'), task);
+    this.#write(record.id, 'task', task);
+    // Last: a folder without it is no errand.
     this.save(record);
     return record;
   }
 
   save(record: ErrandRecord): void {
-    writeAtomic(join(this.folderOf(record.id), 'state.json'), JSON.stringify(record));
+    this.#write(record.id, STATE, JSON.stringify(record));
   }
 
   /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
   read(id: string): ErrandRecord | null {
     if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
-    checkPrivateFolder(this.folderOf(id));
-    return recordOf(readPrivate(join(this.folderOf(id), 'state.json')).toString('utf8'), id);
+    this.#check(id);
+    const bytes = readIfThere(join(this.folderOf(id), STATE));
+    return bytes === null ? null : recordOf(bytes.toString('utf8'), id);
   }
 
   taskOf(id: string): string {
@@ -73,40 +76,68 @@ export class Errands {
   }
 
   keepAnswer(id: string, text: string): void {
-    writeAtomic(join(this.folderOf(id), 'answer'), text);
+    this.#write(id, 'answer', text);
   }
 
   answerOf(id: string): Buffer | null {
     return readIfThere(join(this.folderOf(id), 'answer'));
   }
 
-  /** Every errand, the newest first, then the folders that cannot be read. */
+  /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
   list(): ErrandEntry[] {
-    const folder = errandsFolder(this.state);
-    if (!isThere(folder)) return [];
-    checkPrivateFolder(folder);
-    const entries = namesIn(folder)
-      .filter((name) => ERRAND_ID.test(name))
-      .map((id) => this.#look(id));
+    const entries = this.#ids().flatMap((id) => this.#look(id) ?? []);
     return entries.sort((a, b) => madeAt(b) - madeAt(a));
   }
 
+  /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
+  remains(before: number): string[] {
+    return this.#ids().filter((id) => {
+      const folder = lstatSync(this.folderOf(id), { throwIfNoEntry: false });
+      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join(this.folderOf(id), STATE));
+    });
+  }
+
+  /** Removes an errand, and the log of its host. */
   remove(id: string): void {
+    this.#check(id);
+    // First: what is left where this is broken off is no errand.
+    rmSync(join(this.folderOf(id), STATE), { force: true });
     rmSync(this.folderOf(id), { recursive: true, force: true });
+    rmSync(join(logsFolder(this.state), `errand-${id}.jsonl`), { force: true });
   }
 
   folderOf(id: string): string {
     return join(errandsFolder(this.state), id);
   }
 
-  #look(id: string): ErrandEntry {
+  #ids(): string[] {
+    const folder = errandsFolder(this.state);
+    if (!isThere(folder)) return [];
+    checkPrivateFolder(folder);
+    return namesIn(folder).filter((name) => ERRAND_ID.test(name));
+  }
+
+  #look(id: string): ErrandEntry | null {
+    const folder = this.folderOf(id);
     try {
       const record = this.read(id);
-      if (record !== null) return { kind: 'errand', record, task: this.taskOf(id) };
-      return { kind: 'problem', id, problem: `${this.folderOf(id)} was removed meanwhile` };
+      return record === null ? null : { kind: 'errand', record, task: this.taskOf(id) };
     } catch (error) {
-      return { kind: 'problem', id, problem: `${this.folderOf(id)}: ${messageOf(error)}` };
+      if (codeOf(error) === 'ENOENT' && !isThere(join(folder, STATE))) return null;
+      const message = messageOf(error);
+      return { kind: 'problem', id, problem: message.includes(folder) ? message : `${folder}: ${message}` };
     }
+  }
+
+  #write(id: string, name: string, text: string): void {
+    this.#check(id);
+    writeAtomic(join(this.folderOf(id), name), text);
+  }
+
+  /** No link is followed, to whatever it points. */
+  #check(id: string): void {
+    checkPrivateFolder(errandsFolder(this.state));
+    checkPrivateFolder(this.folderOf(id));
   }
 }
 

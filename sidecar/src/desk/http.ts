@@ -5,14 +5,16 @@
  * rate 429. The order, 404, 413 and 429 are ours; the contract names the others.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { TASK_PATH, WAITING_PATH } from '../../../plugin/hooks/protocol/errand.js';
 import { ANSWER_PATH, REPORT_LIMIT } from '../../../plugin/hooks/protocol/mod-answer.js';
 import { messageOf } from '../errors.js';
 import type { Log } from '../log.js';
 import { readJson } from '../server/body-reader.js';
-import { Refusal, refusalOf } from '../server/refusal.js';
+import { Refusal } from '../server/refusal.js';
 import { refuse, reply } from '../server/reply.js';
 import { isToken } from '../server/token.js';
+import { ShapeError } from '../shape.js';
 import { reportOf, sayWaitingOf, takeTaskOf } from './bodies.js';
 import type { Desk } from './desk.js';
 import { Rate } from './rate.js';
@@ -27,14 +29,21 @@ export type DeskPorts = {
   readonly log: Log;
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number;
+  readonly requestMs?: number;
 };
+
+/** The name under which the requests of all sessions count that have no errand here: names that are made up cost nothing. */
+const STRANGERS = '';
 
 /** What a request got, and whose it was. */
 type Taken = { readonly session: string; readonly act: () => { readonly status: number; readonly body?: unknown } };
 
 export function createDesk(ports: DeskPorts): Server {
   const rate = new Rate(ports.now);
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+  const limit = ports.requestMs ?? REQUEST_MS;
+  // Node looks for the late ones every 30 s by itself.
+  const limits = { requestTimeout: limit, headersTimeout: limit, connectionsCheckingInterval: limit / 10 };
+  const server = createServer(limits, (request, response) => {
     answer(ports, rate, request, response).catch((error: unknown) => {
       ports.log('warning', 'an answer could not be written', { error });
       response.destroy();
@@ -42,7 +51,9 @@ export function createDesk(ports: DeskPorts): Server {
   });
   server.maxConnections = CONNECTIONS;
   server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    if (socket.writable) socket.write('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    // Not left to the client, who may never close its side.
+    (socket as Socket).destroySoon();
   });
   return server;
 }
@@ -64,18 +75,15 @@ async function answer(
       throw new Refusal('unauthorized', 'the token is missing or is another one');
     }
     const { session, act } = read(await readJson(request, REPORT_LIMIT));
-    if (!rate.allows(session)) {
+    if (!rate.allows(desk.knows(session) ? session : STRANGERS)) {
       throw new Refusal('rate', 'too many requests for this session; wait a second', { 'retry-after': '1' });
     }
     const { status, body } = act();
     reply(response, status, body);
   } catch (error) {
-    let refusal = refusalOf(error);
-    if (refusal === null) {
-      log('error', `${request.method} ${path} failed`, { error });
-      refusal = new Refusal('internal', `the errand desk failed: ${messageOf(error)}`);
-    }
-    await refuse(request, response, refusal);
+    const isOurs = !(error instanceof Refusal || error instanceof ShapeError);
+    if (isOurs) log('error', `${request.method} ${path} failed`, { error });
+    await refuse(request, response, refusalOf(error));
   }
 }
 
@@ -116,4 +124,11 @@ function taken(session: string, act: () => void): Taken {
       return { status: 204 };
     },
   };
+}
+
+/** Whatever else was thrown is a fault of ours: a disk that is full, a folder that is gone. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof ShapeError) return new Refusal('invalid', error.message);
+  return new Refusal('internal', `the errand desk failed: ${messageOf(error)}`);
 }

@@ -1,24 +1,21 @@
-/** How many reports a session may send: a worker sends one a turn, a loop that went wrong thousands. */
+/** How many requests a session may send: a worker sends a few a turn, a loop that went wrong thousands. */
 
-/** Reports at once, and how many more each second. */
+/** Requests at once, and how many more each second. */
 const BURST = 40;
 const PER_SECOND = 20;
-/** Sessions that are told apart; those beyond share one measure, so that made-up names cost no memory. */
-const SESSIONS = 1_000;
 
 export class Rate {
-  readonly #left = new Map<string, { reports: number; at: number }>();
+  readonly #left = new Map<string, { requests: number; at: number }>();
 
   /** @param now In milliseconds. */
   constructor(private readonly now: () => number) {}
 
-  /** Whether one more report of this session is taken now. */
-  allows(session: string): boolean {
-    const name = this.#left.has(session) || this.#left.size < SESSIONS ? session : '';
+  /** Whether one more request of this name is taken now. Every name is kept: the caller bounds how many there are. */
+  allows(name: string): boolean {
     const now = this.now();
-    const { reports, at } = this.#left.get(name) ?? { reports: BURST, at: now };
-    const left = Math.min(BURST, reports + ((now - at) / 1_000) * PER_SECOND);
-    this.#left.set(name, { reports: left >= 1 ? left - 1 : left, at: now });
+    const { requests, at } = this.#left.get(name) ?? { requests: BURST, at: now };
+    const left = Math.min(BURST, requests + ((now - at) / 1_000) * PER_SECOND);
+    this.#left.set(name, { requests: left >= 1 ? left - 1 : left, at: now });
     return left >= 1;
   }
 }

@@ -1,7 +1,9 @@
-/** How long jobs are kept, and their removal. A job that a sidecar holds is never removed. */
+/** How long jobs and errands are kept, and the jobs' removal. A job that a sidecar holds is never removed. */
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Errands } from '../desk/errands.js';
+import { removeOldErrands } from '../desk/retention.js';
 import { messageOf } from '../errors.js';
 import type { ProcessIdentity } from '../process/table.js';
 import { namesIn } from '../state/private-files.js';
@@ -50,7 +52,7 @@ export function remove(job: CatalogJob, self: ProcessIdentity): Removal {
 }
 
 /**
- * Applies the retention to the jobs and logs below `state`. Gives the event loop back after each job: there
+ * Applies the retention to the jobs, errands and logs below `state`. Gives the event loop back after each job: there
  * may be thousands, and a sidecar that is just up has a first job to answer.
  */
 export async function applyRetention(
@@ -70,12 +72,13 @@ export async function applyRetention(
     removals.push(remove(job, self));
     await nextTurn();
   }
+  removeOldErrands(new Errands(state), now - retention.maxAgeMs);
   removeOldLogs(state, now - retention.maxAgeMs);
   return removals;
 }
 
 function removeOldLogs(state: string, before: number): void {
-  for (const name of namesIn(logsFolder(state)).filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
+  for (const name of namesIn(logsFolder(state)).filter((each) => /^(?:sidecar|errand)-[\w-]+\.jsonl$/.test(each))) {
     const path = join(logsFolder(state), name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && stat.mtimeMs < before) rmSync(path, { force: true });
