@@ -14,7 +14,7 @@ var VERSION = "0.1.0";
 
 // sidecar/src/server/serve.ts
 import { writeSync as writeSync3 } from "node:fs";
-import { join as join17 } from "node:path";
+import { join as join18 } from "node:path";
 
 // plugin/hooks/protocol/api.ts
 var PROTOCOL = 1;
@@ -338,8 +338,8 @@ var Tail = class {
     return mask(bytes.toString("utf8").replace(TERMINAL_CODES, ""), env).trim();
   }
   /** The last `count` lines of `text`, joined by ` | `: one line, for a note. */
-  lastLines(count, env) {
-    return this.text(env).split("\n").map((line) => line.trim()).filter((line) => line !== "").slice(-count).join(" | ");
+  lastLines(count2, env) {
+    return this.text(env).split("\n").map((line) => line.trim()).filter((line) => line !== "").slice(-count2).join(" | ");
   }
 };
 
@@ -497,14 +497,14 @@ var Child = class _Child {
 // sidecar/src/process/version.ts
 var ANSWER_MS = 1e4;
 async function askVersion(program, env, limitMs = ANSWER_MS) {
-  const lines = [];
+  const lines2 = [];
   const set = Object.entries(env).filter((entry) => entry[1] !== void 0);
   const child = Child.start({
     program,
     args: ["--version"],
     cwd: dirname(program),
     env: Object.fromEntries(set),
-    onLine: (line) => lines.push(line)
+    onLine: (line) => lines2.push(line)
   });
   let ending = null;
   const timer = setTimeout(() => {
@@ -517,7 +517,7 @@ async function askVersion(program, env, limitMs = ANSWER_MS) {
   if (fault !== null) return { kind: "failed", why: fault.message };
   if (code !== 0)
     return { kind: "failed", why: signal2 === null ? `it ended with exit code ${code}` : `${signal2} ended it` };
-  return { kind: "answered", version: /\d+\.\d+\.\d+\S*/.exec(lines.join("\n"))?.[0] ?? null };
+  return { kind: "answered", version: /\d+\.\d+\.\d+\S*/.exec(lines2.join("\n"))?.[0] ?? null };
 }
 
 // sidecar/src/harness/contract.ts
@@ -3577,11 +3577,11 @@ function isOfModel(item) {
   return item.type === "unknown" && item.name === "contextCompaction";
 }
 function retryOf(error) {
-  const count = /(\d+)\/(\d+)/.exec(error.message);
+  const count2 = /(\d+)\/(\d+)/.exec(error.message);
   return {
     kind: "retry",
-    attempt: count ? Number(count[1]) : null,
-    of: count ? Number(count[2]) : null,
+    attempt: count2 ? Number(count2[1]) : null,
+    of: count2 ? Number(count2[2]) : null,
     reason: retryText(error)
   };
 }
@@ -3707,9 +3707,9 @@ var CodexThread = class _CodexThread {
     const { openMs } = this.#server.limits;
     const settled = thread === null ? await this.#server.request("thread/start", params, openMs) : await this.#server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, openMs);
     try {
-      const opened = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
-      this.#id = opened.thread.id;
-      this.#model = opened.model;
+      const opened2 = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
+      this.#id = opened2.thread.id;
+      this.#model = opened2.model;
       if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
     } catch (error) {
       this.#hangUp();
@@ -3803,12 +3803,12 @@ function checkInput(input) {
   }
 }
 function charactersOf(texts) {
-  let count = 0;
+  let count2 = 0;
   for (const text2 of texts) {
-    count += text2.length;
-    if (text2.length > INPUT_LIMIT) for (const _ of text2.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) count -= 1;
+    count2 += text2.length;
+    if (text2.length > INPUT_LIMIT) for (const _ of text2.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) count2 -= 1;
   }
-  return count;
+  return count2;
 }
 
 // sidecar/src/harness/codex/harness.ts
@@ -4323,8 +4323,8 @@ function boundedList(all, limit) {
   const kept = all.slice(0, LIST_LIMIT);
   return { kept, share: Math.floor(limit / Math.max(1, kept.length)), omitted: all.length - kept.length };
 }
-function leftOut(count, what) {
-  return `[… ${count.toLocaleString("en-US")} ${what} left out …]`;
+function leftOut(count2, what) {
+  return `[… ${count2.toLocaleString("en-US")} ${what} left out …]`;
 }
 function name(text2) {
   return bounded(text2, NAME_LIMIT);
@@ -4434,19 +4434,19 @@ function readLines(descriptor, size2, onLine) {
   let parts = [];
   let position = 0;
   while (position < size2) {
-    const count = readSync(descriptor, piece, 0, piece.length, position);
-    if (count === 0) return;
+    const count2 = readSync(descriptor, piece, 0, piece.length, position);
+    if (count2 === 0) return;
     let from = 0;
     for (; ; ) {
-      const at = piece.subarray(0, count).indexOf(10, from);
+      const at = piece.subarray(0, count2).indexOf(10, from);
       if (at === -1) break;
       const line = Buffer.concat([...parts, piece.subarray(from, at)]);
       parts = [];
       from = at + 1;
       if (!onLine(line, position + from)) return;
     }
-    parts.push(Buffer.from(piece.subarray(from, count)));
-    position += count;
+    parts.push(Buffer.from(piece.subarray(from, count2)));
+    position += count2;
   }
 }
 function eventIn(line, seq) {
@@ -4476,9 +4476,9 @@ function writeWhole(descriptor, bytes) {
 function readWhole(descriptor, bytes, position) {
   let read3 = 0;
   while (read3 < bytes.length) {
-    const count = readSync(descriptor, bytes, read3, bytes.length - read3, position + read3);
-    if (count === 0) throw new Error("the event log is shorter than it was: something else changed it");
-    read3 += count;
+    const count2 = readSync(descriptor, bytes, read3, bytes.length - read3, position + read3);
+    if (count2 === 0) throw new Error("the event log is shorter than it was: something else changed it");
+    read3 += count2;
   }
 }
 
@@ -5347,14 +5347,14 @@ var Job = class {
   }
   async #closeThread(thread) {
     let timer;
-    const given = new Promise((resolve4) => {
+    const given2 = new Promise((resolve4) => {
       timer = setTimeout(() => {
         this.#log("error", `job ${this.id}: the harness's thread ${thread.id} did not close in time`);
         resolve4([]);
       }, this.#limits.closeMs);
     });
     try {
-      return await Promise.race([thread.close(), given]);
+      return await Promise.race([thread.close(), given2]);
     } catch (error) {
       this.#log("error", `job ${this.id}: the harness's thread ${thread.id} could not be closed`, { error });
       return [];
@@ -5635,13 +5635,314 @@ function world() {
 }
 
 // sidecar/src/job/retention.ts
-import { lstatSync as lstatSync4, rmSync as rmSync4 } from "node:fs";
-import { join as join15 } from "node:path";
+import { lstatSync as lstatSync6, rmSync as rmSync6 } from "node:fs";
+import { join as join16 } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-// sidecar/src/job/catalog.ts
-import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync3, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+// sidecar/src/desk/errands.ts
+import { randomBytes } from "node:crypto";
+import { lstatSync as lstatSync3, rmSync as rmSync4 } from "node:fs";
 import { join as join14 } from "node:path";
+
+// plugin/hooks/protocol/errand.ts
+var ERRAND_VARIABLE = "VERBATIM_ERRAND";
+var ERRAND_ID = /^e[a-z2-7]{20}$/;
+var TASK_LIMIT = 6e5;
+var TASK_PATH = "/verbatim/task";
+var WAITS = ["permission", "question", "task_refused", "turn_failed"];
+var WAITING_PATH = "/verbatim/waiting";
+var WAITING_LIMIT = 300;
+
+// plugin/hooks/protocol/mod-answer.ts
+var ANSWER_PATH = "/mod/answer";
+var REPORT_LIMIT = 65536;
+var TEXT_LIMIT = 16e3;
+var TRUNCATED = "\n[truncated]";
+var UNANSWERED = ["blank", "error", "refusal"];
+function isBlank(text2) {
+  return /^[\s\u0085]*$/.test(text2);
+}
+function isCut({ session_id, text: text2 = "" }) {
+  if (!text2.endsWith(TRUNCATED)) return false;
+  const kept = text2.length - TRUNCATED.length;
+  return kept >= TEXT_LIMIT - 1 || bytesOf(JSON.stringify({ session_id, text: text2 })) >= REPORT_LIMIT - 12;
+}
+function bytesOf(text2) {
+  let bytes = text2.length;
+  for (let at = 0; at < text2.length; at += 1) {
+    const unit = text2.charCodeAt(at);
+    if (unit >= 128) bytes += unit >= 2048 && !isBetween(unit, 55296, 57343) ? 2 : 1;
+  }
+  return bytes;
+}
+function isBetween(unit, from, to) {
+  return unit >= from && unit <= to;
+}
+
+// sidecar/src/desk/errand.ts
+var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "interrupted", "failed"];
+var START_WAITS = [
+  "trust",
+  "api_key",
+  "sign_in",
+  "onboarding",
+  "mcp_servers",
+  "imports",
+  "warning",
+  "start"
+];
+var RECORD_VERSION2 = 1;
+var WORD2 = { max: 8192 };
+var LAST_DATE2 = 864e13;
+function recordOf3(text2, id) {
+  const fields = objectOf(JSON.parse(text2), "state.json");
+  const version2 = countOf(fields, "version", 1, 1e6);
+  if (version2 !== RECORD_VERSION2) {
+    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION2}. Update Verbatim`);
+  }
+  if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
+  return {
+    version: version2,
+    id,
+    session: textOf2(fields, "session", WORD2),
+    parent: nullable2(fields, "parent", wordOf),
+    cwd: textOf2(fields, "cwd", WORD2),
+    model: nullable2(fields, "model", wordOf),
+    mode: nullable2(fields, "mode", wordOf),
+    depth: countOf(fields, "depth", 1, 1e6),
+    timeoutMs: countOf(fields, "timeoutMs", 1, Number.MAX_SAFE_INTEGER),
+    isKept: fields.isKept === true,
+    createdAt: countOf(fields, "createdAt", 0, LAST_DATE2),
+    take: nullable2(fields, "take", wordOf),
+    wait: nullable2(fields, "wait", waitOf),
+    end: nullable2(fields, "end", endOf2),
+    endedAt: nullable2(fields, "endedAt", (all, name2) => countOf(all, name2, 0, LAST_DATE2)),
+    asker: nullable2(fields, "asker", identityOf2),
+    host: nullable2(fields, "host", identityOf2),
+    desk: nullable2(fields, "desk", deskOf),
+    tmux: nullable2(fields, "tmux", wordOf),
+    worker: nullable2(fields, "worker", identityOf2)
+  };
+}
+function endOf2(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  const kind = choiceOf(fields, "kind", ENDS, `${name2}.`);
+  switch (kind) {
+    case "answered":
+      return {
+        kind,
+        bytes: countOf(fields, "bytes", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
+        sha256: textOf2(fields, "sha256", WORD2, `${name2}.`),
+        isTruncated: fields.isTruncated === true
+      };
+    case "unanswered":
+      return { kind, how: choiceOf(fields, "how", UNANSWERED, `${name2}.`) };
+    case "timed_out":
+      return { kind };
+    case "worker_ended":
+    case "interrupted":
+    case "failed":
+      return { kind, detail: saidIn(fields, "detail") };
+    default:
+      return kind;
+  }
+}
+function waitOf(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return {
+    for: choiceOf(fields, "for", [...WAITS, ...START_WAITS], `${name2}.`),
+    what: saidIn(fields, "what")
+  };
+}
+function saidIn(fields, name2) {
+  const said = fields[name2];
+  return typeof said === "string" ? said : "";
+}
+function deskOf(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return { port: countOf(fields, "port", 1, 65535, `${name2}.`), token: textOf2(fields, "token", WORD2, `${name2}.`) };
+}
+function identityOf2(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return {
+    pid: countOf(fields, "pid", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
+    startTime: typeof fields.startTime === "string" ? fields.startTime : ""
+  };
+}
+function wordOf(fields, name2) {
+  return textOf2(fields, name2, WORD2);
+}
+function nullable2(fields, name2, read3) {
+  return fields[name2] === null ? null : read3(fields, name2);
+}
+
+// sidecar/src/desk/errands.ts
+var STATE = "state.json";
+var ALPHABET2 = "abcdefghijklmnopqrstuvwxyz234567";
+var Errands = class {
+  /** @param state Verbatim's state folder. */
+  constructor(state) {
+    this.state = state;
+  }
+  state;
+  open(task, errand, now) {
+    const record2 = {
+      version: RECORD_VERSION2,
+      id: `e${letters()}`,
+      session: `w${letters()}`,
+      ...errand,
+      createdAt: now,
+      take: null,
+      wait: null,
+      end: null,
+      endedAt: null,
+      host: null,
+      desk: null,
+      tmux: null,
+      worker: null
+    };
+    ensurePrivateFolder(this.state);
+    ensurePrivateFolder(errandsFolder(this.state));
+    ensurePrivateFolder(this.folderOf(record2.id));
+    this.#write(record2.id, "task", task);
+    this.save(record2);
+    return record2;
+  }
+  save(record2) {
+    this.#write(record2.id, STATE, JSON.stringify(record2));
+  }
+  /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
+  read(id) {
+    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
+    this.#check(id);
+    const bytes = readIfThere(join14(this.folderOf(id), STATE));
+    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id);
+  }
+  taskOf(id) {
+    return readPrivate(join14(this.folderOf(id), "task")).toString("utf8");
+  }
+  keepAnswer(id, text2) {
+    this.#write(id, "answer", text2);
+  }
+  answerOf(id) {
+    return readIfThere(join14(this.folderOf(id), "answer"));
+  }
+  /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
+  list() {
+    const entries = this.#ids().flatMap((id) => this.#look(id) ?? []);
+    return entries.sort((a, b) => madeAt(b) - madeAt(a));
+  }
+  /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
+  remains(before) {
+    return this.#ids().filter((id) => {
+      const folder = lstatSync3(this.folderOf(id), { throwIfNoEntry: false });
+      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join14(this.folderOf(id), STATE));
+    });
+  }
+  /** Removes an errand, and the log of its host. */
+  remove(id) {
+    this.#check(id);
+    rmSync4(join14(this.folderOf(id), STATE), { force: true });
+    rmSync4(this.folderOf(id), { recursive: true, force: true });
+    rmSync4(join14(logsFolder(this.state), `errand-${id}.jsonl`), { force: true });
+  }
+  folderOf(id) {
+    return join14(errandsFolder(this.state), id);
+  }
+  #ids() {
+    const folder = errandsFolder(this.state);
+    if (!isThere(folder)) return [];
+    checkPrivateFolder(folder);
+    return namesIn(folder).filter((name2) => ERRAND_ID.test(name2));
+  }
+  #look(id) {
+    const folder = this.folderOf(id);
+    try {
+      const record2 = this.read(id);
+      return record2 === null ? null : { kind: "errand", record: record2, task: this.taskOf(id) };
+    } catch (error) {
+      if (codeOf(error) === "ENOENT" && !isThere(join14(folder, STATE))) return null;
+      const message2 = messageOf2(error);
+      return { kind: "problem", id, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
+    }
+  }
+  #write(id, name2, text2) {
+    this.#check(id);
+    writeAtomic(join14(this.folderOf(id), name2), text2);
+  }
+  /** No link is followed, to whatever it points. */
+  #check(id) {
+    checkPrivateFolder(errandsFolder(this.state));
+    checkPrivateFolder(this.folderOf(id));
+  }
+};
+function madeAt(entry) {
+  return entry.kind === "errand" ? entry.record.createdAt : Number.NEGATIVE_INFINITY;
+}
+function letters() {
+  return [...randomBytes(20)].map((byte) => ALPHABET2[byte & 31]).join("");
+}
+
+// sidecar/src/desk/retention.ts
+import { lstatSync as lstatSync4, rmdirSync, rmSync as rmSync5 } from "node:fs";
+import { dirname as dirname6 } from "node:path";
+var FOLDER_MS = 6e4;
+function removeOldErrands(errands, before) {
+  const removed = [];
+  const kept = [];
+  const problems = [];
+  for (const entry of errands.list()) {
+    if (entry.kind === "problem") {
+      problems.push({ id: entry.id, problem: entry.problem });
+      continue;
+    }
+    const { record: record2 } = entry;
+    if ((record2.endedAt ?? record2.createdAt) > before) continue;
+    const why = inUse(record2) ?? failed(() => removeErrand(errands, record2));
+    if (why === null) removed.push(record2.id);
+    else kept.push({ id: record2.id, why });
+  }
+  for (const id of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
+    const why = failed(() => errands.remove(id));
+    if (why !== null) kept.push({ id, why });
+  }
+  return { removed, kept, problems };
+}
+function inUse({ id, end, asker, host: host2, tmux, worker: worker2 }) {
+  if (isThere2(asker) || isThere2(host2)) return end === null ? "its worker is at work" : "its end is being told";
+  if (isThere2(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0) {
+    return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
+  }
+  return null;
+}
+function isThere2(process2) {
+  return process2 !== null && isAlive(process2);
+}
+function removeErrand(errands, { id, tmux }) {
+  errands.remove(id);
+  if (tmux !== null) removeSocket(tmux);
+}
+function removeSocket(path) {
+  if (!lstatSync4(path, { throwIfNoEntry: false })?.isSocket()) return;
+  rmSync5(path, { force: true });
+  try {
+    rmdirSync(dirname6(path));
+  } catch (error) {
+    if (codeOf(error) !== "ENOTEMPTY") throw error;
+  }
+}
+function failed(act) {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    return messageOf2(error);
+  }
+}
+
+// sidecar/src/job/catalog.ts
+import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync5, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+import { join as join15 } from "node:path";
 function listJobs(state) {
   const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
   return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
@@ -5656,8 +5957,8 @@ function lookAt(state, id) {
   const folder = jobFolder(state, id);
   try {
     checkPrivateFolder(folder);
-    const record2 = recordOf2(readPrivate(join14(folder, "state.json")).toString("utf8"), id);
-    const last = lastEvent(join14(folder, "events.jsonl"));
+    const record2 = recordOf2(readPrivate(join15(folder, "state.json")).toString("utf8"), id);
+    const last = lastEvent(join15(folder, "events.jsonl"));
     const isHeld = livingOwner(folder) !== null;
     const isOpen = last !== null && last.kind !== "turn_ended";
     return {
@@ -5668,7 +5969,7 @@ function lookAt(state, id) {
       status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
       lastOutcome: last?.kind === "turn_ended" ? last.outcome : null,
       lastEvent: last,
-      task: beginningOf(join14(folder, "prompts", "1")),
+      task: beginningOf(join15(folder, "prompts", "1")),
       isHeld,
       bytes: bytesBelow(folder)
     };
@@ -5689,8 +5990,8 @@ function beginningOf(path) {
   }
   try {
     const bytes = Buffer.alloc(TASK_BYTES);
-    const count = readSync2(descriptor, bytes, 0, TASK_BYTES, 0);
-    return new TextDecoder().decode(bytes.subarray(0, count), { stream: true });
+    const count2 = readSync2(descriptor, bytes, 0, TASK_BYTES, 0);
+    return new TextDecoder().decode(bytes.subarray(0, count2), { stream: true });
   } finally {
     closeSync4(descriptor);
   }
@@ -5707,8 +6008,8 @@ function lastEvent(path) {
     const { size: size2 } = fstatSync3(descriptor);
     for (let length = Math.min(size2, 64 * 1024); length > 0; length = Math.min(size2, length * 8)) {
       const bytes = Buffer.alloc(length);
-      const count = readSync2(descriptor, bytes, 0, length, size2 - length);
-      const event = lastEventIn(bytes.subarray(0, count), length === size2);
+      const count2 = readSync2(descriptor, bytes, 0, length, size2 - length);
+      const event = lastEventIn(bytes.subarray(0, count2), length === size2);
       if (event !== null || length === size2) return event;
     }
     return null;
@@ -5743,21 +6044,21 @@ var KINDS = {
   turn_ended: true
 };
 var OUTCOMES = ["completed", "empty", "interrupted", "failed"];
-var WORD2 = { max: Number.MAX_SAFE_INTEGER };
+var WORD3 = { max: Number.MAX_SAFE_INTEGER };
 function shownEventOf(value) {
   const fields = objectOf(value, "the event");
   const kind = choiceOf(fields, "kind", Object.keys(KINDS));
   if (kind === "action_started" || kind === "action_completed") {
     const action = objectOf(fields.action, "action");
-    textOf2(action, "tool", WORD2);
-    if (action.tool === "other") textOf2(action, "name", WORD2);
+    textOf2(action, "tool", WORD3);
+    if (action.tool === "other") textOf2(action, "name", WORD3);
   }
   if (kind === "turn_ended") {
     if (fields.tokens !== null) objectOf(fields.tokens, "tokens");
     const outcome = objectOf(fields.outcome, "outcome");
     if (choiceOf(outcome, "kind", OUTCOMES) === "failed") {
       const failure3 = objectOf(outcome.failure, "failure");
-      for (const name2 of ["kind", "status", "message"]) textOf2(failure3, name2, WORD2);
+      for (const name2 of ["kind", "status", "message"]) textOf2(failure3, name2, WORD3);
     }
   }
   return value;
@@ -5765,13 +6066,13 @@ function shownEventOf(value) {
 function bytesBelow(path) {
   let stat2;
   try {
-    stat2 = lstatSync3(path);
+    stat2 = lstatSync5(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return 0;
     throw error;
   }
   if (!stat2.isDirectory()) return stat2.size;
-  return readdirSync5(path).reduce((sum, name2) => sum + bytesBelow(join14(path, name2)), 0);
+  return readdirSync5(path).reduce((sum, name2) => sum + bytesBelow(join15(path, name2)), 0);
 }
 function changedAt(entry) {
   return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
@@ -5798,7 +6099,7 @@ function expired(jobs2, { maxAgeMs, maxBytes }, now) {
 function remove(job, self) {
   try {
     takeJob(job.folder, job.id, self);
-    rmSync4(job.folder, { recursive: true, force: true });
+    rmSync6(job.folder, { recursive: true, force: true });
     return { kind: "removed", job };
   } catch (error) {
     return { kind: "kept", job, why: messageOf2(error) };
@@ -5816,23 +6117,24 @@ async function applyRetention(state, self, retention, now) {
     removals.push(remove(job, self));
     await nextTurn();
   }
+  removeOldErrands(new Errands(state), now - retention.maxAgeMs);
   removeOldLogs(state, now - retention.maxAgeMs);
   return removals;
 }
 function removeOldLogs(state, before) {
-  for (const name2 of namesIn(logsFolder(state)).filter((each) => /^sidecar-[\w-]+\.jsonl$/.test(each))) {
-    const path = join15(logsFolder(state), name2);
-    const stat2 = lstatSync4(path, { throwIfNoEntry: false });
-    if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync4(path, { force: true });
+  for (const name2 of namesIn(logsFolder(state)).filter((each) => /^(?:sidecar|errand)-[\w-]+\.jsonl$/.test(each))) {
+    const path = join16(logsFolder(state), name2);
+    const stat2 = lstatSync6(path, { throwIfNoEntry: false });
+    if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync6(path, { force: true });
   }
 }
 
 // sidecar/src/log.ts
 import { closeSync as closeSync5, constants as constants6, writeSync as writeSync2 } from "node:fs";
-import { dirname as dirname6 } from "node:path";
+import { dirname as dirname7 } from "node:path";
 var LOG_LIMIT = 4 * 1024 * 1024;
 function openLog(path, mask2, now) {
-  ensurePrivateFolder(dirname6(path));
+  ensurePrivateFolder(dirname7(path));
   const descriptor = openPrivate(path, constants6.O_WRONLY | constants6.O_CREAT | constants6.O_APPEND);
   let left = LOG_LIMIT;
   let isClosed = false;
@@ -5869,9 +6171,9 @@ function plain(details) {
 }
 
 // sidecar/src/server/address.ts
-import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync5 } from "node:fs";
+import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync7 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname as dirname7, isAbsolute as isAbsolute4, join as join16 } from "node:path";
+import { dirname as dirname8, isAbsolute as isAbsolute4, join as join17 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const socket = platform === "win32" ? null : privateSocket(env);
@@ -5882,7 +6184,7 @@ async function listen(server, env, platform = process.platform) {
     return { address: { port: bound.port }, remove: () => {
     } };
   }
-  const remove2 = () => rmSync5(dirname7(socket), { recursive: true, force: true });
+  const remove2 = () => rmSync7(dirname8(socket), { recursive: true, force: true });
   try {
     await begin(server, { path: socket });
   } catch (error) {
@@ -5894,11 +6196,11 @@ async function listen(server, env, platform = process.platform) {
 function privateSocket(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
     if (base2 === void 0 || !isAbsolute4(base2)) continue;
-    if (Buffer.byteLength(join16(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
+    if (Buffer.byteLength(join17(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
-      const folder = mkdtempSync(join16(base2, "verbatim-"));
+      const folder = mkdtempSync(join17(base2, "verbatim-"));
       chmodSync2(folder, 448);
-      return join16(folder, "s");
+      return join17(folder, "s");
     } catch {
     }
   }
@@ -6238,15 +6540,15 @@ function noPath(path) {
 }
 
 // sidecar/src/server/token.ts
-import { createHash as createHash3, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash as createHash3, randomBytes as randomBytes2, timingSafeEqual } from "node:crypto";
 function mintToken() {
-  return randomBytes(32).toString("base64url");
+  return randomBytes2(32).toString("base64url");
 }
 function isAuthorized(header, token) {
   return isToken(/^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? "")?.[1] ?? "", token);
 }
-function isToken(given, token) {
-  return timingSafeEqual(digest(given), digest(token));
+function isToken(given2, token) {
+  return timingSafeEqual(digest(given2), digest(token));
 }
 function digest(text2) {
   return createHash3("sha256").update(text2).digest();
@@ -6369,7 +6671,7 @@ async function serve(options = {}) {
   const sidecar = sidecarId(self);
   const state = stateFolder(env);
   const hide2 = (text2) => mask(text2, env);
-  const logFile = openLog(join17(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
+  const logFile = openLog(join18(logsFolder(state), `sidecar-${sidecar}.jsonl`), hide2, Date.now);
   const { log } = logFile;
   process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
   process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
@@ -6440,20 +6742,23 @@ import { parseArgs } from "node:util";
 // sidecar/src/cli/terminal.ts
 var TERMINAL = {
   print: (what) => new Promise((resolve4, reject) => {
-    process.stdout.once("error", () => {
-    });
+    hearErrors(process.stdout);
     process.stdout.write(what, (error) => {
       if (error == null || codeOf(error) === "EPIPE") resolve4();
       else reject(new CommandError(`verbatim: the output could not be written: ${error.message}`));
     });
   }),
   complain: (line) => {
-    process.stderr.once("error", () => {
-    });
+    hearErrors(process.stderr);
     process.stderr.write(`${line}
 `);
   }
 };
+function hearErrors(stream) {
+  if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
+}
+function ignore() {
+}
 var CommandError = class extends Error {
   /** @param exitCode 1: it could not be done; 2: it was asked for wrongly. */
   constructor(message2, exitCode = 1) {
@@ -6687,13 +6992,36 @@ function noAnswer(job, turn) {
 }
 
 // sidecar/src/cli/doctor.ts
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+// sidecar/src/worker/programs.ts
+var MissingProgramError = class extends Error {
+};
+var INSTALL2 = {
+  tmux: "a worker is an interactive Claude Code in a terminal of its own. Install the package tmux (apt-get install tmux, brew install tmux)",
+  claude: "install Claude Code: npm install -g @anthropic-ai/claude-code"
+};
+function programsOf(env) {
+  return { tmux: programOf("tmux", env), claude: programOf("claude", env) };
+}
+function programOf(name2, env) {
+  const found = resolveProgram(name2, { env });
+  if (found.kind === "found") return found.path;
+  throw new MissingProgramError(`${name2} is missing: ${INSTALL2[name2]}. Looked for ${found.lookedFor}`);
+}
+
+// sidecar/src/cli/doctor.ts
+var run = promisify(execFile);
+var TMUX_MS = 1e4;
 var SIGN_IN = { codex: "Run `codex login`." };
 var TITLE = { codex: "Codex" };
 async function doctor(args, terminal) {
   const { values } = read2("doctor", args, { json: "boolean" });
   const harnesses = new Harnesses({ env: process.env, sidecar: sidecarId(ownIdentity()) });
-  const [claude, ...found] = await Promise.all([
+  const [claude, tmux, ...found] = await Promise.all([
     claudeCode(),
+    tmuxHere(),
     ...HARNESS_NAMES.map(async (name2) => findingOf(name2, harnesses))
   ]);
   await harnesses.close();
@@ -6705,6 +7033,7 @@ async function doctor(args, terminal) {
       stateFolder: stateFolder(process.env),
       claudeCode: claude,
       harnesses: found,
+      tmux,
       usable: isUsable
     };
     await terminal.print(`${JSON.stringify(report, null, 2)}
@@ -6714,6 +7043,7 @@ async function doctor(args, terminal) {
       `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}
 `,
       ...[claude, ...found].map(asText),
+      tmuxText(tmux),
       summary(isUsable, claude.state === "ready")
     ];
     await terminal.print(parts.join("\n"));
@@ -6762,6 +7092,21 @@ async function claudeCode() {
   const version2 = answer6.version ?? "unknown";
   return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
 }
+async function tmuxHere() {
+  let program;
+  try {
+    program = programOf("tmux", process.env);
+  } catch (error) {
+    if (!(error instanceof MissingProgramError)) throw error;
+    return { state: "missing", version: null, program: null, advice: [`${error.message}.`] };
+  }
+  try {
+    const { stdout } = await run(program, ["-V"], { timeout: TMUX_MS });
+    return { state: "ready", version: stdout.trim().replace(/^tmux /, ""), program, advice: [] };
+  } catch (error) {
+    return { state: "broken", version: null, program, advice: [`\`tmux -V\` failed: ${messageOf2(error)}`] };
+  }
+}
 function drift(title, version2, tested) {
   const verdict = compareToTested(version2, tested);
   const range = rangeText(tested);
@@ -6778,30 +7123,24 @@ function drift(title, version2, tested) {
       return verdict;
   }
 }
-function asText({ title, state, version: version2, tested, program, advice }) {
-  const word = { ready: "ready", signed_out: "not signed in", missing: "not found", broken: "does not work" }[state];
+var WORD4 = { ready: "ready", signed_out: "not signed in", missing: "not found", broken: "does not work" };
+function asText({ title, tested, ...finding }) {
+  return lines(title, `(tested with ${rangeText(tested)})`, finding);
+}
+function tmuxText(finding) {
+  return lines("tmux", "(for `verbatim worker` alone)", finding);
+}
+function lines(title, remark, { state, version: version2, program, advice }) {
   const found = version2 === null ? "" : ` ${oneLine(version2, 40)}`;
-  const mark = state === "ready" ? "✓" : "✗";
-  const lines = [`${mark} ${title}${found}: ${word} (tested with ${rangeText(tested)})`];
-  if (program !== null) lines.push(`    ${oneLine(program, 400)}`);
-  for (const sentence of advice) lines.push(`    ${oneLine(sentence, 1e3)}`);
-  return `${lines.join("\n")}
+  const all = [`${state === "ready" ? "✓" : "✗"} ${title}${found}: ${WORD4[state]} ${remark}`];
+  if (program !== null) all.push(`    ${oneLine(program, 400)}`);
+  for (const sentence of advice) all.push(`    ${oneLine(sentence, 1e3)}`);
+  return `${all.join("\n")}
 `;
 }
 
 // sidecar/src/worker/launch.ts
 import { fileURLToPath } from "node:url";
-
-// plugin/hooks/protocol/errand.ts
-var ERRAND_VARIABLE = "VERBATIM_ERRAND";
-var ERRAND_ID = /^e[a-z2-7]{20}$/;
-var TASK_LIMIT = 6e5;
-var TASK_PATH = "/verbatim/task";
-var WAITS = ["permission", "question", "task_refused", "turn_failed"];
-var WAITING_PATH = "/verbatim/waiting";
-var WAITING_LIMIT = 300;
-
-// sidecar/src/worker/launch.ts
 var PLUGIN = fileURLToPath(new URL("..", import.meta.url));
 var DEPTH_LIMIT = 3;
 var DEPTH_VARIABLE2 = "LICH_SUBAGENT_DEPTH";
@@ -6976,12 +7315,13 @@ async function purge(args, terminal) {
       2
     );
   }
-  const before = Date.now() - (age === void 0 ? 0 : ageOf(age));
-  const entries = listJobs(stateFolder(process.env));
+  const before = age === void 0 ? Number.POSITIVE_INFINITY : Date.now() - ageOf(age);
+  const state = stateFolder(process.env);
+  const entries = listJobs(state);
   const removed = [];
   const kept = [];
   for (const entry of entries) {
-    if (entry.kind === "problem" || age !== void 0 && entry.record.updatedAt > before) continue;
+    if (entry.kind === "problem" || entry.record.updatedAt > before) continue;
     if (entry.isHeld) {
       kept.push({ job: entry, why: "its Claude Code session is open" });
       continue;
@@ -6990,23 +7330,31 @@ async function purge(args, terminal) {
     if (removal.kind === "removed") removed.push(entry);
     else kept.push(removal);
   }
-  const problems = entries.filter((entry) => entry.kind === "problem");
-  await terminal.print(values.json ? asJson(removed, kept, problems) : asText2(removed, kept));
+  const errands = removeOldErrands(new Errands(state), before);
+  const problems = [...entries.filter((entry) => entry.kind === "problem"), ...errands.problems];
+  await terminal.print(values.json ? asJson(removed, kept, errands, problems) : asText2(removed, kept, errands));
   for (const { problem } of problems) terminal.complain(`verbatim purge: not removed: ${oneLine(problem, 600)}`);
   return problems.length > 0 ? 1 : 0;
 }
-function asText2(removed, kept) {
+function asText2(removed, kept, errands) {
   const bytes = removed.reduce((sum, job) => sum + job.bytes, 0);
-  const count = removed.length === 1 ? "1 job" : `${removed.length} jobs`;
-  const lines = [`Removed ${count}${removed.length === 0 ? "" : `, ${size(bytes)}`}.`];
-  for (const { job, why } of kept) lines.push(`Kept ${job.id}: ${oneLine(why)}`);
-  return `${lines.join("\n")}
+  const jobs2 = `${count(removed.length, "job")}${removed.length === 0 ? "" : `, ${size(bytes)}`}`;
+  const lines2 = [
+    `Removed ${jobs2}${errands.removed.length === 0 ? "" : `, and ${count(errands.removed.length, "errand")}`}.`
+  ];
+  for (const { job, why } of kept) lines2.push(`Kept ${job.id}: ${oneLine(why)}`);
+  for (const { id, why } of errands.kept) lines2.push(`Kept ${id}: ${oneLine(why)}`);
+  return `${lines2.join("\n")}
 `;
 }
-function asJson(removed, kept, problems) {
+function count(many, what) {
+  return many === 1 ? `1 ${what}` : `${many} ${what}s`;
+}
+function asJson(removed, kept, errands, problems) {
   const list2 = {
     removed: removed.map(({ id, bytes }) => ({ id, bytes })),
     kept: kept.map(({ job, why }) => ({ id: job.id, why })),
+    errands: { removed: errands.removed, kept: errands.kept },
     problems: problems.map(({ id, problem }) => ({ id, problem }))
   };
   return `${JSON.stringify(list2, null, 2)}
@@ -7025,49 +7373,25 @@ function ageOf(text2) {
 }
 
 // sidecar/src/worker/host.ts
+import { existsSync as existsSync2 } from "node:fs";
 import { join as join19 } from "node:path";
 import { setTimeout as sleep3 } from "node:timers/promises";
 
 // sidecar/src/desk/desk.ts
 import { createHash as createHash4 } from "node:crypto";
-
-// plugin/hooks/protocol/mod-answer.ts
-var ANSWER_PATH = "/mod/answer";
-var REPORT_LIMIT = 65536;
-var TEXT_LIMIT = 16e3;
-var TRUNCATED = "\n[truncated]";
-var UNANSWERED = ["blank", "error", "refusal"];
-function isBlank(text2) {
-  return /^[\s\u0085]*$/.test(text2);
-}
-function isCut({ session_id, text: text2 = "" }) {
-  if (!text2.endsWith(TRUNCATED)) return false;
-  const kept = text2.length - TRUNCATED.length;
-  return kept >= TEXT_LIMIT - 1 || bytesOf(JSON.stringify({ session_id, text: text2 })) >= REPORT_LIMIT - 12;
-}
-function bytesOf(text2) {
-  let bytes = text2.length;
-  for (let at = 0; at < text2.length; at += 1) {
-    const unit = text2.charCodeAt(at);
-    if (unit >= 128) bytes += unit >= 2048 && !isBetween(unit, 55296, 57343) ? 2 : 1;
-  }
-  return bytes;
-}
-function isBetween(unit, from, to) {
-  return unit >= from && unit <= to;
-}
-
-// sidecar/src/desk/desk.ts
 var Desk = class {
   constructor(errands, now, onWait = () => {
+  }, onUnwritten = () => {
   }) {
     this.errands = errands;
     this.now = now;
     this.onWait = onWait;
+    this.onUnwritten = onUnwritten;
   }
   errands;
   now;
   onWait;
+  onUnwritten;
   #held = /* @__PURE__ */ new Map();
   /** Takes an errand up that is on disk, a new one or one of a desk that is gone. Throws where there is none. */
   takeUp(id) {
@@ -7084,6 +7408,10 @@ var Desk = class {
   }
   errand(id) {
     return this.#at(id).record;
+  }
+  /** Whether an errand of this desk, open or not, is that session's. */
+  knows(session) {
+    return [...this.#held.values()].some(({ record: record2 }) => record2.session === session);
   }
   /** Resolves to how the errand ended. */
   ended(id) {
@@ -7126,9 +7454,20 @@ var Desk = class {
     const errand = this.#at(id);
     if (errand.record.end === null) this.#wait(errand, wait);
   }
-  /** Ends the errand; false where it had ended already. */
+  /**
+   * Ends the errand; false where it had ended already. It ends even where that cannot be written: whoever waits for the
+   * end takes the worker away, and nobody else would.
+   */
   end(id, end) {
-    return this.#end(this.#at(id), end);
+    const errand = this.#at(id);
+    try {
+      return this.#end(errand, end);
+    } catch (error) {
+      errand.record = { ...errand.record, end, endedAt: this.now(), wait: null };
+      errand.settle(end);
+      this.onUnwritten(error);
+      return true;
+    }
   }
   #wait(errand, wait) {
     const before = errand.record.wait;
@@ -7159,184 +7498,6 @@ var Desk = class {
     return errand;
   }
 };
-
-// sidecar/src/desk/errands.ts
-import { randomBytes as randomBytes2 } from "node:crypto";
-import { rmSync as rmSync6 } from "node:fs";
-import { join as join18 } from "node:path";
-
-// sidecar/src/desk/errand.ts
-var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "interrupted", "failed"];
-var START_WAITS = [
-  "trust",
-  "api_key",
-  "sign_in",
-  "onboarding",
-  "mcp_servers",
-  "imports",
-  "warning",
-  "start"
-];
-var RECORD_VERSION2 = 1;
-var WORD3 = { max: 8192 };
-var LAST_DATE2 = 864e13;
-function recordOf3(text2, id) {
-  const fields = objectOf(JSON.parse(text2), "state.json");
-  const version2 = countOf(fields, "version", 1, 1e6);
-  if (version2 !== RECORD_VERSION2) {
-    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION2}. Update Verbatim`);
-  }
-  if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
-  return {
-    version: version2,
-    id,
-    session: textOf2(fields, "session", WORD3),
-    parent: nullable2(fields, "parent", wordOf),
-    cwd: textOf2(fields, "cwd", WORD3),
-    model: nullable2(fields, "model", wordOf),
-    mode: nullable2(fields, "mode", wordOf),
-    depth: countOf(fields, "depth", 1, 1e6),
-    timeoutMs: countOf(fields, "timeoutMs", 1, Number.MAX_SAFE_INTEGER),
-    isKept: fields.isKept === true,
-    createdAt: countOf(fields, "createdAt", 0, LAST_DATE2),
-    take: nullable2(fields, "take", wordOf),
-    wait: nullable2(fields, "wait", waitOf),
-    end: nullable2(fields, "end", endOf2),
-    endedAt: nullable2(fields, "endedAt", (all, name2) => countOf(all, name2, 0, LAST_DATE2)),
-    asker: nullable2(fields, "asker", identityOf2),
-    host: nullable2(fields, "host", identityOf2),
-    desk: nullable2(fields, "desk", deskOf),
-    tmux: nullable2(fields, "tmux", wordOf),
-    worker: nullable2(fields, "worker", identityOf2)
-  };
-}
-function endOf2(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  const kind = choiceOf(fields, "kind", ENDS, `${name2}.`);
-  switch (kind) {
-    case "answered":
-      return {
-        kind,
-        bytes: countOf(fields, "bytes", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
-        sha256: textOf2(fields, "sha256", WORD3, `${name2}.`),
-        isTruncated: fields.isTruncated === true
-      };
-    case "unanswered":
-      return { kind, how: choiceOf(fields, "how", UNANSWERED, `${name2}.`) };
-    case "timed_out":
-      return { kind };
-    case "worker_ended":
-    case "interrupted":
-    case "failed":
-      return { kind, detail: textOf2(fields, "detail", WORD3, `${name2}.`) };
-    default:
-      return kind;
-  }
-}
-function waitOf(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  return {
-    for: choiceOf(fields, "for", [...WAITS, ...START_WAITS], `${name2}.`),
-    what: typeof fields.what === "string" ? fields.what : ""
-  };
-}
-function deskOf(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  return { port: countOf(fields, "port", 1, 65535, `${name2}.`), token: textOf2(fields, "token", WORD3, `${name2}.`) };
-}
-function identityOf2(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  return {
-    pid: countOf(fields, "pid", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
-    startTime: typeof fields.startTime === "string" ? fields.startTime : ""
-  };
-}
-function wordOf(fields, name2) {
-  return textOf2(fields, name2, WORD3);
-}
-function nullable2(fields, name2, read3) {
-  return fields[name2] === null ? null : read3(fields, name2);
-}
-
-// sidecar/src/desk/errands.ts
-var ALPHABET2 = "abcdefghijklmnopqrstuvwxyz234567";
-var Errands = class {
-  /** @param state Verbatim's state folder. */
-  constructor(state) {
-    this.state = state;
-  }
-  state;
-  open(task, errand, now) {
-    const record2 = {
-      version: RECORD_VERSION2,
-      id: `e${letters()}`,
-      session: `w${letters()}`,
-      ...errand,
-      createdAt: now,
-      take: null,
-      wait: null,
-      end: null,
-      endedAt: null,
-      host: null,
-      desk: null,
-      tmux: null,
-      worker: null
-    };
-    ensurePrivateFolder(this.state);
-    ensurePrivateFolder(errandsFolder(this.state));
-    ensurePrivateFolder(this.folderOf(record2.id));
-    writeAtomic(join18(this.folderOf(record2.id), "task"), task);
-    this.save(record2);
-    return record2;
-  }
-  save(record2) {
-    writeAtomic(join18(this.folderOf(record2.id), "state.json"), JSON.stringify(record2));
-  }
-  /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
-  read(id) {
-    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
-    checkPrivateFolder(this.folderOf(id));
-    return recordOf3(readPrivate(join18(this.folderOf(id), "state.json")).toString("utf8"), id);
-  }
-  taskOf(id) {
-    return readPrivate(join18(this.folderOf(id), "task")).toString("utf8");
-  }
-  keepAnswer(id, text2) {
-    writeAtomic(join18(this.folderOf(id), "answer"), text2);
-  }
-  answerOf(id) {
-    return readIfThere(join18(this.folderOf(id), "answer"));
-  }
-  /** Every errand, the newest first, then the folders that cannot be read. */
-  list() {
-    const folder = errandsFolder(this.state);
-    if (!isThere(folder)) return [];
-    checkPrivateFolder(folder);
-    const entries = namesIn(folder).filter((name2) => ERRAND_ID.test(name2)).map((id) => this.#look(id));
-    return entries.sort((a, b) => madeAt(b) - madeAt(a));
-  }
-  remove(id) {
-    rmSync6(this.folderOf(id), { recursive: true, force: true });
-  }
-  folderOf(id) {
-    return join18(errandsFolder(this.state), id);
-  }
-  #look(id) {
-    try {
-      const record2 = this.read(id);
-      if (record2 !== null) return { kind: "errand", record: record2, task: this.taskOf(id) };
-      return { kind: "problem", id, problem: `${this.folderOf(id)} was removed meanwhile` };
-    } catch (error) {
-      return { kind: "problem", id, problem: `${this.folderOf(id)}: ${messageOf2(error)}` };
-    }
-  }
-};
-function madeAt(entry) {
-  return entry.kind === "errand" ? entry.record.createdAt : Number.NEGATIVE_INFINITY;
-}
-function letters() {
-  return [...randomBytes2(20)].map((byte) => ALPHABET2[byte & 31]).join("");
-}
 
 // sidecar/src/desk/http.ts
 import { createServer as createServer2 } from "node:http";
@@ -7378,7 +7539,6 @@ function sessionOf(body) {
 // sidecar/src/desk/rate.ts
 var BURST = 40;
 var PER_SECOND = 20;
-var SESSIONS = 1e3;
 var Rate = class {
   /** @param now In milliseconds. */
   constructor(now) {
@@ -7386,13 +7546,12 @@ var Rate = class {
   }
   now;
   #left = /* @__PURE__ */ new Map();
-  /** Whether one more report of this session is taken now. */
-  allows(session) {
-    const name2 = this.#left.has(session) || this.#left.size < SESSIONS ? session : "";
+  /** Whether one more request of this name is taken now. Every name is kept: the caller bounds how many there are. */
+  allows(name2) {
     const now = this.now();
-    const { reports, at } = this.#left.get(name2) ?? { reports: BURST, at: now };
-    const left = Math.min(BURST, reports + (now - at) / 1e3 * PER_SECOND);
-    this.#left.set(name2, { reports: left >= 1 ? left - 1 : left, at: now });
+    const { requests, at } = this.#left.get(name2) ?? { requests: BURST, at: now };
+    const left = Math.min(BURST, requests + (now - at) / 1e3 * PER_SECOND);
+    this.#left.set(name2, { requests: left >= 1 ? left - 1 : left, at: now });
     return left >= 1;
   }
 };
@@ -7400,9 +7559,12 @@ var Rate = class {
 // sidecar/src/desk/http.ts
 var REQUEST_MS = 1e4;
 var CONNECTIONS = 100;
+var STRANGERS = "";
 function createDesk(ports) {
   const rate = new Rate(ports.now);
-  const server = createServer2({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+  const limit = ports.requestMs ?? REQUEST_MS;
+  const limits = { requestTimeout: limit, headersTimeout: limit, connectionsCheckingInterval: limit / 10 };
+  const server = createServer2(limits, (request, response) => {
     answer4(ports, rate, request, response).catch((error) => {
       ports.log("warning", "an answer could not be written", { error });
       response.destroy();
@@ -7410,7 +7572,8 @@ function createDesk(ports) {
   });
   server.maxConnections = CONNECTIONS;
   server.on("clientError", (_error, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    if (socket.writable) socket.write("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    socket.destroySoon();
   });
   return server;
 }
@@ -7426,18 +7589,15 @@ async function answer4({ desk, token, log }, rate, request, response) {
       throw new Refusal("unauthorized", "the token is missing or is another one");
     }
     const { session, act } = read3(await readJson(request, REPORT_LIMIT));
-    if (!rate.allows(session)) {
+    if (!rate.allows(desk.knows(session) ? session : STRANGERS)) {
       throw new Refusal("rate", "too many requests for this session; wait a second", { "retry-after": "1" });
     }
     const { status, body } = act();
     reply(response, status, body);
   } catch (error) {
-    let refusal = refusalOf(error);
-    if (refusal === null) {
-      log("error", `${request.method} ${path} failed`, { error });
-      refusal = new Refusal("internal", `the errand desk failed: ${messageOf2(error)}`);
-    }
-    await refuse(request, response, refusal);
+    const isOurs = !(error instanceof Refusal || error instanceof ShapeError);
+    if (isOurs) log("error", `${request.method} ${path} failed`, { error });
+    await refuse(request, response, refusalOf2(error));
   }
 }
 function readerOf(path, desk) {
@@ -7476,35 +7636,25 @@ function taken(session, act) {
     }
   };
 }
-
-// sidecar/src/worker/programs.ts
-var MissingProgramError = class extends Error {
-};
-var INSTALL2 = {
-  tmux: "a worker is an interactive Claude Code in a terminal of its own. Install the package tmux (apt-get install tmux, brew install tmux)",
-  claude: "install Claude Code: npm install -g @anthropic-ai/claude-code"
-};
-function programsOf(env) {
-  return { tmux: programOf("tmux", env), claude: programOf("claude", env) };
-}
-function programOf(name2, env) {
-  const found = resolveProgram(name2, { env });
-  if (found.kind === "found") return found.path;
-  throw new MissingProgramError(`${name2} is missing: ${INSTALL2[name2]}. Looked for ${found.lookedFor}`);
+function refusalOf2(error) {
+  if (error instanceof Refusal) return error;
+  if (error instanceof ShapeError) return new Refusal("invalid", error.message);
+  return new Refusal("internal", `the errand desk failed: ${messageOf2(error)}`);
 }
 
 // sidecar/src/worker/tmux.ts
-import { execFile } from "node:child_process";
-import { rmSync as rmSync7 } from "node:fs";
-import { dirname as dirname8 } from "node:path";
+import { execFile as execFile2 } from "node:child_process";
+import { rmSync as rmSync8 } from "node:fs";
+import { dirname as dirname9 } from "node:path";
 import { setTimeout as sleep2 } from "node:timers/promises";
-import { promisify } from "node:util";
-var run = promisify(execFile);
+import { promisify as promisify2 } from "node:util";
+var run2 = promisify2(execFile2);
 var COLUMNS = 200;
 var ROWS = 50;
 var HISTORY = 2e4;
 var TIMEOUT_MS = 1e4;
 var REAP_MS = 150;
+var SESSION = "worker";
 var TmuxError = class extends Error {
 };
 var Tmux = class {
@@ -7514,9 +7664,12 @@ var Tmux = class {
   }
   program;
   socket;
-  /** Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process. */
+  /**
+   * Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process; where it was
+   * started before, by somebody who was killed before it could be noted, to that one's.
+   */
   async start(argv, cwd, env) {
-    await this.#tmux(
+    const started = this.#tmux(
       [
         ...["set-option", "-g", "default-terminal", "tmux-256color", ";"],
         ...["set-option", "-g", "history-limit", String(HISTORY), ";"],
@@ -7528,11 +7681,14 @@ var Tmux = class {
         ...["set-option", "-g", "status", "off", ";"],
         // Says how the program ended, and what it said last.
         ...["set-option", "-g", "remain-on-exit", "on", ";"],
-        ...["new-session", "-d", "-x", String(COLUMNS), "-y", String(ROWS), "--", ...argv.map(literal2)]
+        ...["new-session", "-d", "-s", SESSION, "-x", String(COLUMNS), "-y", String(ROWS), "--", ...argv.map(literal2)]
       ],
       // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
       { cwd, env }
     );
+    await started.catch((error) => {
+      if (!messageOf2(error).includes("duplicate session")) throw error;
+    });
     const pid = Number(await this.#tmux(["display-message", "-p", "#{pane_pid}"]));
     return { pid, startTime: entryOf(pid)?.startTime ?? "" };
   }
@@ -7565,7 +7721,7 @@ var Tmux = class {
   /** Ends the server and with it what runs in it, and removes its folder. */
   async close() {
     await this.#tmux(["kill-server"]).catch(() => "");
-    rmSync7(dirname8(this.socket), { recursive: true, force: true });
+    rmSync8(dirname9(this.socket), { recursive: true, force: true });
   }
   /** What a terminal is to run to show the window. */
   get attachCommand() {
@@ -7573,7 +7729,7 @@ var Tmux = class {
   }
   async #tmux(args, place = {}) {
     try {
-      const { stdout } = await run(this.program, ["-u", "-S", this.socket, "-f", "/dev/null", ...args], {
+      const { stdout } = await run2(this.program, ["-u", "-S", this.socket, "-f", "/dev/null", ...args], {
         ...place,
         timeout: TIMEOUT_MS,
         maxBuffer: 16 * 1024 * 1024
@@ -7594,12 +7750,11 @@ var HANG_UP_MS = 3e3;
 var HOST_MS = 8e3;
 async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
   tree?.sample();
-  if (tmux !== null) await new Tmux(programOf("tmux", process.env), tmux).close();
-  if (worker2 !== null) {
-    const left = await untilGone([worker2], HANG_UP_MS);
-    for (const each of left) signal(each, "SIGTERM");
-    await untilGone(left, GRACE.termMs);
-  }
+  const inTerminal = worker2 === null ? [] : below(worker2);
+  if (tmux !== null) await closeTerminal(tmux);
+  const left = await untilGone(inTerminal, HANG_UP_MS);
+  for (const each of left) signal(each, "SIGTERM");
+  await untilGone(left, GRACE.termMs);
   const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id])]);
   for (const entry of errands.list()) {
     if (entry.kind !== "errand" || entry.record.parent !== id || entry.record.tmux === null) continue;
@@ -7616,7 +7771,7 @@ async function closeErrand(errands, id, end) {
     signal(host2, "SIGKILL");
   }
   const record2 = errands.read(id);
-  if (record2 === null) return [];
+  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id]));
   const survivors = await closeWorker(errands, record2);
   errands.save({
     ...record2,
@@ -7625,11 +7780,17 @@ async function closeErrand(errands, id, end) {
   });
   return survivors;
 }
-function isAbandoned({ end, asker, host: host2 }) {
-  return end === null && !isThere2(asker) && !isThere2(host2);
+function below(root) {
+  const tree = new ProcessTree(root);
+  tree.sample();
+  return tree.living();
 }
-function isThere2(process2) {
-  return process2 !== null && isAlive(process2);
+async function closeTerminal(socket) {
+  try {
+    await new Tmux(programOf("tmux", process.env), socket).close();
+  } catch (error) {
+    if (!(error instanceof MissingProgramError)) throw error;
+  }
 }
 
 // sidecar/src/worker/screen.ts
@@ -7648,8 +7809,8 @@ function startWaitOf(screen) {
   return found === void 0 ? null : { for: found[1], what: "" };
 }
 function lastWordsOf(screen) {
-  const lines = screen.split("\n").map((line) => line.replace(/[─━╌▔▁]+/g, "").trim());
-  return lines.filter((line) => line !== "").slice(-3).join(" | ");
+  const lines2 = screen.split("\n").map((line) => line.replace(/[─━╌▔▁]+/g, "").trim());
+  return lines2.filter((line) => line !== "").slice(-3).join(" | ");
 }
 
 // sidecar/src/worker/host.ts
@@ -7668,17 +7829,23 @@ async function host(id) {
     if (process.connected) process.send?.(message2);
   };
   const errands = new Errands(state);
-  const desk = new Desk(errands, Date.now, ({ wait }) => say({ kind: "waits", wait }));
+  const desk = new Desk(
+    errands,
+    Date.now,
+    ({ wait }) => say({ kind: "waits", wait }),
+    (error) => log("error", "the end could not be written", { error })
+  );
   desk.takeUp(id);
-  desk.note(id, { host: ownIdentity() });
   const interrupt = (detail) => desk.end(id, { kind: "interrupted", detail });
   process.on("message", ({ detail }) => interrupt(detail));
-  process.on("disconnect", () => interrupt("the command that asked was killed"));
+  const orphaned = () => interrupt("the command that asked was killed");
+  process.on("disconnect", orphaned);
+  if (!process.connected) orphaned();
   for (const name2 of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name2, () => interrupt("it was stopped"));
   const worker2 = new Worker(id, errands, desk, log);
-  const survivors = await worker2.run(say);
-  log("info", "the errand has ended", { end: desk.errand(id).end, survivors });
-  say({ kind: "ended", survivors });
+  const { end, survivors } = await worker2.run(say);
+  log("info", "the errand has ended", { end, survivors });
+  say({ kind: "ended", end, survivors });
   if (process.connected) process.disconnect();
   closeLog();
   return survivors.length > 0 ? 1 : 0;
@@ -7698,9 +7865,10 @@ var Worker = class {
   #tmux;
   #tree;
   #isOver = false;
-  /** Opens the worker, waits for the errand's end, closes it. Resolves to the processes that outlived it. */
+  /** Opens the worker, waits for the errand's end, closes it. Resolves to that, and to the processes that outlived it. */
   async run(say) {
     try {
+      this.desk.note(this.id, { host: ownIdentity() });
       if (this.#errand.end === null) {
         await this.#openDesk();
         await this.#openWorker();
@@ -7714,11 +7882,16 @@ var Worker = class {
     this.#isOver = true;
     this.#server?.close();
     this.#server?.closeAllConnections();
-    const mayStay = this.#errand.isKept && end.kind !== "worker_ended" && end.kind !== "failed";
-    if (mayStay) await this.#tmux?.letGo();
+    const { isKept, tmux } = this.#errand;
+    const mayStay = isKept && tmux !== null && end.kind !== "worker_ended" && end.kind !== "failed";
+    if (mayStay) await new Tmux(programOf("tmux", process.env), tmux).letGo();
     const survivors = mayStay ? [] : await closeWorker(this.errands, this.#errand, this.#tree);
-    this.desk.note(this.id, { host: null, desk: null, ...mayStay ? {} : { tmux: null, worker: null } });
-    return survivors;
+    try {
+      this.desk.note(this.id, { host: null, desk: null, ...mayStay ? {} : { tmux: null, worker: null } });
+    } catch (error) {
+      this.log("error", "that the worker is closed could not be written", { error });
+    }
+    return { end, survivors };
   }
   get #errand() {
     return this.desk.errand(this.id);
@@ -7742,9 +7915,10 @@ var Worker = class {
     this.#tmux = new Tmux(programs.tmux, socket);
     if (worker2 === null) {
       this.desk.note(this.id, { tmux: socket });
+      if (!existsSync2(this.#errand.cwd)) throw new Error(`its folder ${this.#errand.cwd} is gone`);
       const argv = [programs.claude, ...argumentsOf(this.#errand)];
-      const opened = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
-      this.desk.note(this.id, { worker: opened });
+      const opened2 = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
+      this.desk.note(this.id, { worker: opened2 });
     }
     this.#tree = new ProcessTree(this.#errand.worker);
     void this.#watchProcess();
@@ -7781,6 +7955,25 @@ var Worker = class {
     }
   }
 };
+
+// sidecar/src/worker/leftovers.ts
+var END = { kind: "interrupted", detail: "who asked was killed, and so was its desk" };
+function isAbandoned(errand) {
+  return errand.end === null && isAlone(errand);
+}
+async function closeLeftovers(errands) {
+  const left = errands.list().flatMap((entry) => entry.kind === "errand" && isLeft(entry.record) ? entry.record : []);
+  await Promise.all(left.map(({ id }) => closeErrand(errands, id, END)));
+  return left.map(({ id }) => id);
+}
+function isLeft(errand) {
+  const { end, isKept, tmux, worker: worker2 } = errand;
+  const isWanted = isKept && worker2 !== null && isAlive(worker2);
+  return isAlone(errand) && !isWanted && (end === null || tmux !== null);
+}
+function isAlone({ asker, host: host2 }) {
+  return ![asker, host2].some((process2) => process2 !== null && isAlive(process2));
+}
 
 // sidecar/src/cli/worker/words.ts
 function sayWait(wait, id, terminal) {
@@ -7843,7 +8036,8 @@ var UNANSWERED_WORDS = {
 };
 function statusWord2(errand) {
   const { end, wait, take, worker: worker2, isKept } = errand;
-  if (end !== null) return `${end.kind.replaceAll("_", " ")}${isKept && worker2 !== null ? ", kept open" : ""}`;
+  const isOpen = isKept && worker2 !== null && isAlive(worker2);
+  if (end !== null) return `${end.kind.replaceAll("_", " ")}${isOpen ? ", kept open" : ""}`;
   if (isAbandoned(errand)) return "abandoned";
   if (wait !== null) return `waits: ${wait.for.replaceAll("_", " ")}`;
   return take === null ? "starting" : "working";
@@ -7900,8 +8094,8 @@ function exitCodeOf(end) {
 // sidecar/src/cli/worker/errand-at.ts
 function errandAt(errands, id) {
   if (!ERRAND_ID.test(id)) {
-    const given = JSON.stringify(oneLine(id, 60));
-    const what = `${given} is no errand id: "e" and 20 letters or digits, as \`verbatim worker list\` lists them`;
+    const given2 = JSON.stringify(oneLine(id, 60));
+    const what = `${given2} is no errand id: "e" and 20 letters or digits, as \`verbatim worker list\` lists them`;
     throw new CommandError(`verbatim worker: ${what}`, 2);
   }
   let record2;
@@ -7993,13 +8187,122 @@ function facts2({ record: record2, task }) {
 }
 
 // sidecar/src/cli/worker/run.ts
-import { spawn as spawn3 } from "node:child_process";
-import { readFileSync as readFileSync6, statSync as statSync5 } from "node:fs";
+import { statSync as statSync5 } from "node:fs";
 import { resolve as resolve3 } from "node:path";
-var DEFAULT_TIMEOUT_MS = 36e5;
+
+// sidecar/src/cli/worker/hosted.ts
+import { spawn as spawn3 } from "node:child_process";
 var HOSTS = 5;
 var SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
-async function run2(args, terminal) {
+async function hosted(errands, id, terminal) {
+  let host2;
+  let interruption;
+  const onSignal = (name2) => {
+    interruption = { kind: "interrupt", detail: name2 };
+    if (host2 !== void 0) tell(host2, interruption);
+    for (const each of SIGNALS) process.removeListener(each, onSignal);
+  };
+  for (const name2 of SIGNALS) process.on(name2, onSignal);
+  try {
+    let isOpened = false;
+    for (let tries = 0; tries < HOSTS; tries += 1) {
+      const { cwd } = errandAt(errands, id);
+      if (tries > 0) terminal.complain("verbatim worker: the errand desk was killed; it is started again");
+      host2 = startHost(id);
+      if (interruption !== void 0) tell(host2, interruption);
+      const ended = await heard(host2, (message2) => {
+        if (message2.kind === "waits") sayWait(message2.wait, id, terminal);
+        if (message2.kind !== "opened" || isOpened) return;
+        isOpened = true;
+        terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
+      });
+      if (ended !== null) return ended;
+    }
+    const end = { kind: "failed", detail: `the errand desk was killed ${HOSTS} times` };
+    const survivors = await closeErrand(errands, id, end);
+    return { end: errandAt(errands, id).end ?? end, survivors };
+  } finally {
+    for (const name2 of SIGNALS) process.removeListener(name2, onSignal);
+  }
+}
+function startHost(id) {
+  const { [ERRAND_VARIABLE]: _, ...env } = process.env;
+  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id], {
+    detached: true,
+    // Not ours: Node does not start in a folder that was removed meanwhile.
+    cwd: "/",
+    env,
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    windowsHide: true
+  });
+}
+function tell(host2, message2) {
+  if (host2.connected) host2.send(message2, () => {
+  });
+}
+function heard(host2, onMessage2) {
+  return new Promise((settle, fail) => {
+    host2.on("message", (message2) => {
+      if (message2.kind === "ended") settle(message2);
+      else onMessage2(message2);
+    });
+    host2.once("error", fail);
+    host2.once("close", () => settle(null));
+  });
+}
+
+// sidecar/src/cli/worker/task.ts
+import { createReadStream } from "node:fs";
+var MOST_BYTES = 3 * TASK_LIMIT;
+async function readTask(word, file) {
+  const task = await given(word, file);
+  if (isBlank(task)) throw refused("the task is blank");
+  if (task.length > TASK_LIMIT) throw tooLong();
+  return task;
+}
+async function given(word, file) {
+  if (file !== void 0 && word !== void 0) throw refused("give the task or --file, not both");
+  if (file !== void 0) {
+    return textOf3(
+      await bytesOf2(createReadStream(file)).catch((error) => {
+        if (error instanceof CommandError) throw error;
+        throw new CommandError(`verbatim worker run: the task cannot be read: ${messageOf2(error)}`);
+      })
+    );
+  }
+  if (word !== void 0 && word !== "-") return word;
+  if (word === void 0 && process.stdin.isTTY) throw refused("<task> is missing; see `verbatim worker run --help`");
+  return textOf3(await bytesOf2(process.stdin));
+}
+async function bytesOf2(stream) {
+  const pieces = [];
+  let size2 = 0;
+  for await (const piece of stream) {
+    pieces.push(piece);
+    size2 += piece.length;
+    if (size2 > MOST_BYTES) throw tooLong();
+  }
+  return Buffer.concat(pieces);
+}
+function textOf3(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refused("the task is not UTF-8");
+  }
+}
+function tooLong() {
+  return refused(
+    `the task has more than ${TASK_LIMIT} characters; put it in a file in the worker's folder, and name that`
+  );
+}
+function refused(why) {
+  return new CommandError(`verbatim worker run: ${why}`, 2);
+}
+
+// sidecar/src/cli/worker/run.ts
+var DEFAULT_TIMEOUT_MS = 36e5;
+async function run3(args, terminal) {
   const { values, positionals } = read2(
     "worker run",
     args,
@@ -8015,142 +8318,86 @@ async function run2(args, terminal) {
     },
     ["[<task>]"]
   );
-  const task = checkedTask(await taskOf(positionals[0], values.file));
+  const task = await readTask(positionals[0], values.file);
   const cwd = folderOf(values.cwd);
   const depth = depthOfWorker(values.depth);
   const timeoutMs = values.timeout === void 0 ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
   checkPrograms();
   const errands = new Errands(stateFolder(process.env));
-  const parent = process.env[ERRAND_VARIABLE];
-  const { id } = errands.open(
-    task,
-    {
-      parent: parent !== void 0 && ERRAND_ID.test(parent) ? parent : null,
-      cwd,
-      model: values.model ?? null,
-      mode: values["permission-mode"] ?? null,
-      depth,
-      timeoutMs,
-      isKept: values.keep ?? false,
-      asker: ownIdentity()
-    },
-    Date.now()
-  );
-  const survivors = await waitFor(errands, id, cwd, terminal);
-  for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
-  return await printEnd(errands, errandAt(errands, id), values.json ?? false, terminal);
-}
-async function waitFor(errands, id, cwd, terminal) {
-  let host2;
-  let interruption;
-  const onSignal = (name2) => {
-    interruption = { kind: "interrupt", detail: name2 };
-    if (host2?.connected) host2.send(interruption);
-    for (const each of SIGNALS) process.removeListener(each, onSignal);
+  const parent = parentOf(process.env);
+  if (parent === null) await tidyUp(errands, terminal);
+  const errand = {
+    parent,
+    cwd,
+    model: values.model ?? null,
+    mode: values["permission-mode"] ?? null,
+    depth,
+    timeoutMs,
+    isKept: values.keep ?? false,
+    asker: ownIdentity()
   };
-  for (const name2 of SIGNALS) process.on(name2, onSignal);
+  const id = opened(errands, task, errand);
+  const { end, survivors } = await hosted(errands, id, terminal);
+  for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
+  return await printEnd(errands, { id, end }, values.json ?? false, terminal);
+}
+function parentOf({ [ERRAND_VARIABLE]: id }) {
+  return id !== void 0 && ERRAND_ID.test(id) ? id : null;
+}
+async function tidyUp(errands, terminal) {
   try {
-    let isOpened = false;
-    for (let tries = 0; tries < HOSTS; tries += 1) {
-      host2 = startHost(id);
-      if (interruption !== void 0) host2.send(interruption);
-      const survivors = await heard(host2, (message2) => {
-        if (message2.kind === "waits") sayWait(message2.wait, id, terminal);
-        if (message2.kind !== "opened" || isOpened) return;
-        isOpened = true;
-        terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
-      });
-      if (survivors !== null) return survivors;
-      if (errandAt(errands, id).end !== null) break;
-      terminal.complain("verbatim worker: the errand desk was killed; it is started again");
+    for (const id of await closeLeftovers(errands)) {
+      terminal.complain(
+        `verbatim worker: errand ${id} was left behind by commands that were killed; its worker is closed`
+      );
     }
-    return await closeErrand(errands, id, { kind: "failed", detail: `the errand desk was killed ${HOSTS} times` });
-  } finally {
-    for (const name2 of SIGNALS) process.removeListener(name2, onSignal);
-  }
-}
-function startHost(id) {
-  const { [ERRAND_VARIABLE]: _, ...env } = process.env;
-  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id], {
-    detached: true,
-    env,
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    windowsHide: true
-  });
-}
-function heard(host2, onMessage2) {
-  return new Promise((settle, fail) => {
-    host2.on("message", (message2) => {
-      if (message2.kind === "ended") settle(message2.survivors);
-      else onMessage2(message2);
-    });
-    host2.once("error", fail);
-    host2.once("exit", () => settle(null));
-  });
-}
-async function taskOf(word, file) {
-  if (file !== void 0 && word !== void 0) {
-    throw new CommandError("verbatim worker run: give the task or --file, not both", 2);
-  }
-  if (file !== void 0) {
-    try {
-      return readFileSync6(file);
-    } catch (error) {
-      throw new CommandError(`verbatim worker run: the task cannot be read: ${messageOf2(error)}`);
-    }
-  }
-  if (word !== void 0 && word !== "-") return word;
-  if (word === void 0 && process.stdin.isTTY) {
-    throw new CommandError("verbatim worker run: <task> is missing; see `verbatim worker run --help`", 2);
-  }
-  const pieces = [];
-  for await (const piece of process.stdin) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
-function checkedTask(given) {
-  let task;
-  try {
-    task = typeof given === "string" ? given : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given);
-  } catch {
-    throw new CommandError("verbatim worker run: the task is not UTF-8", 2);
-  }
-  if (isBlank(task)) throw new CommandError("verbatim worker run: the task is blank", 2);
-  if (task.length > TASK_LIMIT) {
-    throw new CommandError(
-      `verbatim worker run: the task has ${task.length} characters, a worker takes ${TASK_LIMIT}; put it in a file in the worker's folder, and name that`,
-      2
+  } catch (error) {
+    terminal.complain(
+      `verbatim worker: a worker that was left behind is not closed: ${oneLine(messageOf2(error), 300)}`
     );
   }
-  return task;
 }
-function folderOf(given) {
-  const cwd = resolve3(given ?? ".");
+function opened(errands, task, errand) {
+  try {
+    return errands.open(task, errand, Date.now()).id;
+  } catch (error) {
+    if (codeOf(error) === "") throw error;
+    throw new CommandError(`verbatim worker run: the errand cannot be kept: ${messageOf2(error)}`);
+  }
+}
+function folderOf(given2 = ".") {
+  let cwd;
+  try {
+    cwd = resolve3(given2);
+  } catch {
+    throw new CommandError("verbatim worker run: the folder that this runs in was removed; say --cwd", 1);
+  }
   if (statSync5(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);
 }
-function depthOfWorker(given) {
+function depthOfWorker(given2) {
   const least = depthOf2(process.env) + 1;
   if (least > DEPTH_LIMIT) {
     throw new CommandError(
       `verbatim worker run: this session is a worker ${least - 1} levels down, and workers may stand at most ${DEPTH_LIMIT} deep; do the task here`
     );
   }
-  if (given === void 0) return least;
-  const depth = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (given2 === void 0) return least;
+  const depth = /^\d{1,9}$/.test(given2) ? Number(given2) : Number.NaN;
   if (depth >= least && depth <= DEPTH_LIMIT) return depth;
   throw new CommandError(
-    `verbatim worker run: --depth must be a whole number from ${least} to ${DEPTH_LIMIT}, it is ${JSON.stringify(given)}`,
+    `verbatim worker run: --depth must be a whole number from ${least} to ${DEPTH_LIMIT}, it is ${JSON.stringify(given2)}`,
     2
   );
 }
 var UNIT_MS2 = { s: 1e3, m: 6e4, h: 36e5 };
 var LONGEST_MS = 2147483647;
-function timeoutOf(given) {
-  const [, count, unit] = /^(\d{1,7})([smh])$/.exec(given) ?? [];
-  const ms = Number(count) * UNIT_MS2[unit];
+function timeoutOf(given2) {
+  const [, count2, unit] = /^(\d{1,7})([smh])$/.exec(given2) ?? [];
+  const ms = Number(count2) * UNIT_MS2[unit];
   if (ms > 0 && ms <= LONGEST_MS) return ms;
   throw new CommandError(
-    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 24 days, it is ${JSON.stringify(given)}`,
+    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 24 days, it is ${JSON.stringify(given2)}`,
     2
   );
 }
@@ -8198,7 +8445,7 @@ async function worker(args, terminal) {
 async function perform(name2, args, terminal) {
   switch (name2) {
     case "run":
-      return await run2(args, terminal);
+      return await run3(args, terminal);
     case "list":
       return await list(args, terminal);
     case "attach":
@@ -8215,7 +8462,7 @@ async function perform(name2, args, terminal) {
 }
 
 // sidecar/src/cli/run.ts
-async function run3(args, terminal) {
+async function run4(args, terminal) {
   try {
     return await dispatch(args, terminal);
   } catch (error) {
@@ -8294,6 +8541,6 @@ if (complaint !== null) {
 `);
   process.exitCode = 1;
 } else {
-  process.exitCode = await run3(process.argv.slice(2), TERMINAL);
+  process.exitCode = await run4(process.argv.slice(2), TERMINAL);
   if (process.argv[2] === "serve") process.exit();
 }

@@ -12,8 +12,7 @@ export type Terminal = {
 export const TERMINAL: Terminal = {
   print: (what) =>
     new Promise((resolve, reject) => {
-      // A failed write is raised as an event too, which ends the process where nobody listens.
-      process.stdout.once('error', () => {});
+      hearErrors(process.stdout);
       process.stdout.write(what, (error) => {
         // The reader went away (`| head`): there is nobody left to tell.
         if (error == null || codeOf(error) === 'EPIPE') resolve();
@@ -21,10 +20,17 @@ export const TERMINAL: Terminal = {
       });
     }),
   complain: (line) => {
-    process.stderr.once('error', () => {});
+    hearErrors(process.stderr);
     process.stderr.write(`${line}\n`);
   },
 };
+
+/** A failed write is raised as an event too, which ends the process where nobody listens. */
+function hearErrors(stream: NodeJS.WriteStream): void {
+  if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+}
+
+function ignore(): void {}
 
 /** What went wrong with a command, for the person who typed it. */
 export class CommandError extends Error {

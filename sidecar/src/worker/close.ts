@@ -5,7 +5,7 @@ import type { Errands } from '../desk/errands.js';
 import { GRACE, killAll, signal, untilGone } from '../process/ladder.js';
 import { carrying, isAlive, type ProcessIdentity } from '../process/table.js';
 import { ProcessTree } from '../process/tree.js';
-import { programOf } from './programs.js';
+import { MissingProgramError, programOf } from './programs.js';
 import { Tmux } from './tmux.js';
 
 /** How long Claude Code has to end by itself once its terminal is gone, in milliseconds. */
@@ -20,13 +20,13 @@ export async function closeWorker(
   tree: ProcessTree | null = worker === null ? null : new ProcessTree(worker),
 ): Promise<string[]> {
   tree?.sample();
-  if (tmux !== null) await new Tmux(programOf('tmux', process.env), tmux).close();
-  if (worker !== null) {
-    // Its terminal is gone, which ends it: 1.6 s with a command at work, for it writes its transcript (2.1.332).
-    const left = await untilGone([worker], HANG_UP_MS);
-    for (const each of left) signal(each, 'SIGTERM');
-    await untilGone(left, GRACE.termMs);
-  }
+  // Not the worker's process alone: where `claude` is a script of the user's, Claude Code itself stands below it.
+  const inTerminal = worker === null ? [] : below(worker);
+  if (tmux !== null) await closeTerminal(tmux);
+  // Their terminal is gone, which ends them: 1.6 s with a command at work, for a transcript is written (2.1.332).
+  const left = await untilGone(inTerminal, HANG_UP_MS);
+  for (const each of left) signal(each, 'SIGTERM');
+  await untilGone(left, GRACE.termMs);
   const survivors = await killAll(() => [...(tree?.living() ?? []), ...carrying(ERRAND_VARIABLE, [id])]);
   // A worker below it stands in a terminal of its own, and its host may have been among those that were killed.
   for (const entry of errands.list()) {
@@ -50,7 +50,8 @@ export async function closeErrand(errands: Errands, id: string, end: ErrandEnd):
     signal(host, 'SIGKILL');
   }
   const record = errands.read(id);
-  if (record === null) return [];
+  // Removed meanwhile: what it started still has its name.
+  if (record === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id]));
   const survivors = await closeWorker(errands, record);
   errands.save({
     ...record,
@@ -60,11 +61,17 @@ export async function closeErrand(errands: Errands, id: string, end: ErrandEnd):
   return survivors;
 }
 
-/** Whether nobody looks after an errand any more: it is open, and both its host and who asked are gone. */
-export function isAbandoned({ end, asker, host }: ErrandRecord): boolean {
-  return end === null && !isThere(asker) && !isThere(host);
+function below(root: ProcessIdentity): ProcessIdentity[] {
+  const tree = new ProcessTree(root);
+  tree.sample();
+  return tree.living();
 }
 
-function isThere(process: ProcessIdentity | null): boolean {
-  return process !== null && isAlive(process);
+async function closeTerminal(socket: string): Promise<void> {
+  try {
+    await new Tmux(programOf('tmux', process.env), socket).close();
+  } catch (error) {
+    // Its server is one of the processes that are ended anyway.
+    if (!(error instanceof MissingProgramError)) throw error;
+  }
 }

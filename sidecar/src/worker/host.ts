@@ -4,6 +4,7 @@
  * It is not the process that asked: that one may be killed at any time, and the worker must not outlive it; and a host
  * that is killed is started again by it, finds the worker by its record, and goes on at the same address.
  */
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ import { mintToken } from '../server/token.js';
 import { logsFolder, stateFolder } from '../state/state-folder.js';
 import { closeWorker } from './close.js';
 import { argumentsOf, environmentOf } from './launch.js';
-import { programsOf } from './programs.js';
+import { programOf, programsOf } from './programs.js';
 import { lastWordsOf, startWaitOf } from './screen.js';
 import { Tmux } from './tmux.js';
 
@@ -39,7 +40,8 @@ const LAST_REPORT_MS = 300;
 export type HostSays =
   | { readonly kind: 'opened' }
   | { readonly kind: 'waits'; readonly wait: Wait | null }
-  | { readonly kind: 'ended'; readonly survivors: readonly string[] };
+  /** Its end is told too: a disk that is full may not hold it. */
+  | { readonly kind: 'ended'; readonly end: ErrandEnd; readonly survivors: readonly string[] };
 /** What it is told: how the asker took the errand back. */
 export type HostHears = { readonly kind: 'interrupt'; readonly detail: string };
 
@@ -55,19 +57,26 @@ export async function host(id: string): Promise<number> {
     if (process.connected) process.send?.(message);
   };
   const errands = new Errands(state);
-  const desk = new Desk(errands, Date.now, ({ wait }) => say({ kind: 'waits', wait }));
+  const desk = new Desk(
+    errands,
+    Date.now,
+    ({ wait }) => say({ kind: 'waits', wait }),
+    (error) => log('error', 'the end could not be written', { error }),
+  );
   desk.takeUp(id);
-  desk.note(id, { host: ownIdentity() });
 
   const interrupt = (detail: string) => desk.end(id, { kind: 'interrupted', detail });
   process.on('message', ({ detail }: HostHears) => interrupt(detail));
-  process.on('disconnect', () => interrupt('the command that asked was killed'));
+  const orphaned = () => interrupt('the command that asked was killed');
+  process.on('disconnect', orphaned);
+  // Killed before anybody here listened.
+  if (!process.connected) orphaned();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => interrupt('it was stopped'));
 
   const worker = new Worker(id, errands, desk, log);
-  const survivors = await worker.run(say);
-  log('info', 'the errand has ended', { end: desk.errand(id).end, survivors });
-  say({ kind: 'ended', survivors });
+  const { end, survivors } = await worker.run(say);
+  log('info', 'the errand has ended', { end, survivors });
+  say({ kind: 'ended', end, survivors });
   if (process.connected) process.disconnect();
   closeLog();
   return survivors.length > 0 ? 1 : 0;
@@ -86,9 +95,10 @@ class Worker {
     private readonly log: Log,
   ) {}
 
-  /** Opens the worker, waits for the errand's end, closes it. Resolves to the processes that outlived it. */
-  async run(say: (message: HostSays) => void): Promise<readonly string[]> {
+  /** Opens the worker, waits for the errand's end, closes it. Resolves to that, and to the processes that outlived it. */
+  async run(say: (message: HostSays) => void): Promise<{ end: ErrandEnd; survivors: readonly string[] }> {
     try {
+      this.desk.note(this.id, { host: ownIdentity() });
       if (this.#errand.end === null) {
         await this.#openDesk();
         await this.#openWorker();
@@ -102,12 +112,17 @@ class Worker {
     this.#isOver = true;
     this.#server?.close();
     this.#server?.closeAllConnections();
-    const mayStay = this.#errand.isKept && end.kind !== 'worker_ended' && end.kind !== 'failed';
-    if (mayStay) await this.#tmux?.letGo();
+    const { isKept, tmux } = this.#errand;
+    const mayStay = isKept && tmux !== null && end.kind !== 'worker_ended' && end.kind !== 'failed';
+    if (mayStay) await new Tmux(programOf('tmux', process.env), tmux).letGo();
     const survivors = mayStay ? [] : await closeWorker(this.errands, this.#errand, this.#tree);
-    // A worker that stays reports no more: its token is of no use to anybody.
-    this.desk.note(this.id, { host: null, desk: null, ...(mayStay ? {} : { tmux: null, worker: null }) });
-    return survivors;
+    try {
+      // A worker that stays reports no more: its token is of no use to anybody.
+      this.desk.note(this.id, { host: null, desk: null, ...(mayStay ? {} : { tmux: null, worker: null }) });
+    } catch (error) {
+      this.log('error', 'that the worker is closed could not be written', { error });
+    }
+    return { end, survivors };
   }
 
   get #errand(): ErrandRecord {
@@ -135,6 +150,7 @@ class Worker {
     if (worker === null) {
       // Known before it is there: a host that is killed in between leaves nothing that is not found.
       this.desk.note(this.id, { tmux: socket });
+      if (!existsSync(this.#errand.cwd)) throw new Error(`its folder ${this.#errand.cwd} is gone`);
       const argv = [programs.claude, ...argumentsOf(this.#errand)];
       const opened = await this.#tmux.start(argv, this.#errand.cwd, environmentOf(this.#errand, process.env));
       this.desk.note(this.id, { worker: opened });

@@ -23,6 +23,8 @@ const HISTORY = 20_000;
 const TIMEOUT_MS = 10_000;
 /** How long it takes to take a dead child away, in milliseconds. */
 const REAP_MS = 150;
+/** The only session's name: what is started twice is there once. */
+const SESSION = 'worker';
 
 export class TmuxError extends Error {}
 
@@ -32,9 +34,12 @@ export class Tmux {
     readonly socket: string,
   ) {}
 
-  /** Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process. */
+  /**
+   * Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process; where it was
+   * started before, by somebody who was killed before it could be noted, to that one's.
+   */
   async start(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<ProcessIdentity> {
-    await this.#tmux(
+    const started = this.#tmux(
       [
         ...['set-option', '-g', 'default-terminal', 'tmux-256color', ';'],
         ...['set-option', '-g', 'history-limit', String(HISTORY), ';'],
@@ -46,11 +51,14 @@ export class Tmux {
         ...['set-option', '-g', 'status', 'off', ';'],
         // Says how the program ended, and what it said last.
         ...['set-option', '-g', 'remain-on-exit', 'on', ';'],
-        ...['new-session', '-d', '-x', String(COLUMNS), '-y', String(ROWS), '--', ...argv.map(literal)],
+        ...['new-session', '-d', '-s', SESSION, '-x', String(COLUMNS), '-y', String(ROWS), '--', ...argv.map(literal)],
       ],
       // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
       { cwd, env },
     );
+    await started.catch((error: unknown) => {
+      if (!messageOf(error).includes('duplicate session')) throw error;
+    });
     const pid = Number(await this.#tmux(['display-message', '-p', '#{pane_pid}']));
     return { pid, startTime: entryOf(pid)?.startTime ?? '' };
   }

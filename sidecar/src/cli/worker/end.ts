@@ -9,7 +9,7 @@ import { endSentence } from './words.js';
 /** Prints the end of an errand. Resolves to the exit code. */
 export async function printEnd(
   errands: Errands,
-  { id, end }: ErrandRecord,
+  { id, end }: Pick<ErrandRecord, 'id' | 'end'>,
   isJson: boolean,
   terminal: Terminal,
 ): Promise<number> {

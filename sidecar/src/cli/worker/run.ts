@@ -1,27 +1,21 @@
 /** `verbatim worker run`: hands a task to a new worker, and prints exactly its answer. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ERRAND_ID, ERRAND_VARIABLE, TASK_LIMIT } from '../../../../plugin/hooks/protocol/errand.js';
-import { isBlank } from '../../../../plugin/hooks/protocol/mod-answer.js';
-import { Errands } from '../../desk/errands.js';
-import { messageOf } from '../../errors.js';
+import { ERRAND_ID, ERRAND_VARIABLE } from '../../../../plugin/hooks/protocol/errand.js';
+import { Errands, type NewErrand } from '../../desk/errands.js';
+import { codeOf, messageOf } from '../../errors.js';
 import { ownIdentity } from '../../process/table.js';
 import { stateFolder } from '../../state/state-folder.js';
-import { closeErrand } from '../../worker/close.js';
-import type { HostHears, HostSays } from '../../worker/host.js';
 import { DEPTH_LIMIT, depthOf } from '../../worker/launch.js';
+import { closeLeftovers } from '../../worker/leftovers.js';
 import { MissingProgramError, programsOf } from '../../worker/programs.js';
 import { read } from '../options.js';
 import { CommandError, oneLine, type Terminal } from '../terminal.js';
 import { printEnd } from './end.js';
-import { errandAt } from './errand-at.js';
-import { sayWait } from './words.js';
+import { hosted } from './hosted.js';
+import { readTask } from './task.js';
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
-/** How often a host that was killed is started again. */
-const HOSTS = 5;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = read(
@@ -39,127 +33,67 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     },
     ['[<task>]'],
   );
-  const task = checkedTask(await taskOf(positionals[0], values.file));
+  const task = await readTask(positionals[0], values.file);
   const cwd = folderOf(values.cwd);
   const depth = depthOfWorker(values.depth);
   const timeoutMs = values.timeout === undefined ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
   checkPrograms();
   const errands = new Errands(stateFolder(process.env));
-  const parent = process.env[ERRAND_VARIABLE];
-  const { id } = errands.open(
-    task,
-    {
-      parent: parent !== undefined && ERRAND_ID.test(parent) ? parent : null,
-      cwd,
-      model: values.model ?? null,
-      mode: values['permission-mode'] ?? null,
-      depth,
-      timeoutMs,
-      isKept: values.keep ?? false,
-      asker: ownIdentity(),
-    },
-    Date.now(),
-  );
-  const survivors = await waitFor(errands, id, cwd, terminal);
-  for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
-  return await printEnd(errands, errandAt(errands, id), values.json ?? false, terminal);
-}
-
-/** Runs the errand in a host of its own, another where that one was killed. Resolves to what outlived the worker. */
-async function waitFor(errands: Errands, id: string, cwd: string, terminal: Terminal): Promise<readonly string[]> {
-  let host: ChildProcess | undefined;
-  let interruption: HostHears | undefined;
-  const onSignal = (name: NodeJS.Signals) => {
-    interruption = { kind: 'interrupt', detail: name };
-    // The second time nobody waits for the worker's end: its host sees to that.
-    if (host?.connected) host.send(interruption);
-    for (const each of SIGNALS) process.removeListener(each, onSignal);
+  const parent = parentOf(process.env);
+  // Not below a worker: it could be one of those that nobody waits for any more.
+  if (parent === null) await tidyUp(errands, terminal);
+  const errand: NewErrand = {
+    parent,
+    cwd,
+    model: values.model ?? null,
+    mode: values['permission-mode'] ?? null,
+    depth,
+    timeoutMs,
+    isKept: values.keep ?? false,
+    asker: ownIdentity(),
   };
-  for (const name of SIGNALS) process.on(name, onSignal);
+  const id = opened(errands, task, errand);
+  const { end, survivors } = await hosted(errands, id, terminal);
+  for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
+  return await printEnd(errands, { id, end }, values.json ?? false, terminal);
+}
+
+/** The errand of the worker that this command runs in; null where it runs in none. */
+function parentOf({ [ERRAND_VARIABLE]: id }: NodeJS.ProcessEnv): string | null {
+  return id !== undefined && ERRAND_ID.test(id) ? id : null;
+}
+
+/** Closes workers that nobody looks after any more; what cannot be closed now does not hold the task up. */
+async function tidyUp(errands: Errands, terminal: Terminal): Promise<void> {
   try {
-    let isOpened = false;
-    for (let tries = 0; tries < HOSTS; tries += 1) {
-      host = startHost(id);
-      if (interruption !== undefined) host.send(interruption);
-      const survivors = await heard(host, (message) => {
-        if (message.kind === 'waits') sayWait(message.wait, id, terminal);
-        if (message.kind !== 'opened' || isOpened) return;
-        isOpened = true;
-        terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
-      });
-      if (survivors !== null) return survivors;
-      if (errandAt(errands, id).end !== null) break;
-      terminal.complain('verbatim worker: the errand desk was killed; it is started again');
+    for (const id of await closeLeftovers(errands)) {
+      terminal.complain(
+        `verbatim worker: errand ${id} was left behind by commands that were killed; its worker is closed`,
+      );
     }
-    return await closeErrand(errands, id, { kind: 'failed', detail: `the errand desk was killed ${HOSTS} times` });
-  } finally {
-    for (const name of SIGNALS) process.removeListener(name, onSignal);
-  }
-}
-
-/** The process that keeps the errand's desk: out of this terminal's reach, so that Ctrl-C comes to it from us alone. */
-function startHost(id: string): ChildProcess {
-  const { [ERRAND_VARIABLE]: _, ...env } = process.env;
-  return spawn(process.execPath, [process.argv[1] ?? '', 'worker', 'host', id], {
-    detached: true,
-    env,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    windowsHide: true,
-  });
-}
-
-/** Resolves to the survivors that the host names at its end; null where it was killed before. */
-function heard(host: ChildProcess, onMessage: (message: HostSays) => void): Promise<readonly string[] | null> {
-  return new Promise((settle, fail) => {
-    host.on('message', (message: HostSays) => {
-      if (message.kind === 'ended') settle(message.survivors);
-      else onMessage(message);
-    });
-    host.once('error', fail);
-    host.once('exit', () => settle(null));
-  });
-}
-
-/** The task as it was given: a word, a file, or what stands on stdin. */
-async function taskOf(word: string | undefined, file: string | undefined): Promise<Buffer | string> {
-  if (file !== undefined && word !== undefined) {
-    throw new CommandError('verbatim worker run: give the task or --file, not both', 2);
-  }
-  if (file !== undefined) {
-    try {
-      return readFileSync(file);
-    } catch (error) {
-      throw new CommandError(`verbatim worker run: the task cannot be read: ${messageOf(error)}`);
-    }
-  }
-  if (word !== undefined && word !== '-') return word;
-  if (word === undefined && process.stdin.isTTY) {
-    throw new CommandError('verbatim worker run: <task> is missing; see `verbatim worker run --help`', 2);
-  }
-  const pieces: Buffer[] = [];
-  for await (const piece of process.stdin) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
-}
-
-function checkedTask(given: Buffer | string): string {
-  let task: string;
-  try {
-    task = typeof given === 'string' ? given : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(given);
-  } catch {
-    throw new CommandError('verbatim worker run: the task is not UTF-8', 2);
-  }
-  if (isBlank(task)) throw new CommandError('verbatim worker run: the task is blank', 2);
-  if (task.length > TASK_LIMIT) {
-    throw new CommandError(
-      `verbatim worker run: the task has ${task.length} characters, a worker takes ${TASK_LIMIT}; put it in a file in the worker's folder, and name that`,
-      2,
+  } catch (error) {
+    terminal.complain(
+      `verbatim worker: a worker that was left behind is not closed: ${oneLine(messageOf(error), 300)}`,
     );
   }
-  return task;
 }
 
-function folderOf(given: string | undefined): string {
-  const cwd = resolve(given ?? '.');
+function opened(errands: Errands, task: string, errand: NewErrand): string {
+  try {
+    return errands.open(task, errand, Date.now()).id;
+  } catch (error) {
+    if (codeOf(error) === '') throw error;
+    throw new CommandError(`verbatim worker run: the errand cannot be kept: ${messageOf(error)}`);
+  }
+}
+
+function folderOf(given = '.'): string {
+  let cwd: string;
+  try {
+    cwd = resolve(given);
+  } catch {
+    throw new CommandError('verbatim worker run: the folder that this runs in was removed; say --cwd', 1);
+  }
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);
 }

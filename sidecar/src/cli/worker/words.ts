@@ -1,6 +1,7 @@
 /** What a person is told of a worker, and how its states are called. */
 import type { ErrandEnd, ErrandRecord, Wait } from '../../desk/errand.js';
-import { isAbandoned } from '../../worker/close.js';
+import { isAlive } from '../../process/table.js';
+import { isAbandoned } from '../../worker/leftovers.js';
 import { oneLine, type Terminal } from '../terminal.js';
 
 /** Says on stderr what the worker waits for, and how to get to it. */
@@ -71,7 +72,8 @@ const UNANSWERED_WORDS = {
 /** The state of an errand in a few words. */
 export function statusWord(errand: ErrandRecord): string {
   const { end, wait, take, worker, isKept } = errand;
-  if (end !== null) return `${end.kind.replaceAll('_', ' ')}${isKept && worker !== null ? ', kept open' : ''}`;
+  const isOpen = isKept && worker !== null && isAlive(worker);
+  if (end !== null) return `${end.kind.replaceAll('_', ' ')}${isOpen ? ', kept open' : ''}`;
   if (isAbandoned(errand)) return 'abandoned';
   if (wait !== null) return `waits: ${wait.for.replaceAll('_', ' ')}`;
   return take === null ? 'starting' : 'working';
