@@ -17,13 +17,13 @@ export async function purge(args: readonly string[], terminal: Terminal): Promis
       2,
     );
   }
-  const before = Date.now() - (age === undefined ? 0 : ageOf(age));
+  const before = age === undefined ? Number.POSITIVE_INFINITY : Date.now() - ageOf(age);
   const state = stateFolder(process.env);
   const entries = listJobs(state);
   const removed: CatalogJob[] = [];
   const kept: { job: CatalogJob; why: string }[] = [];
   for (const entry of entries) {
-    if (entry.kind === 'problem' || (age !== undefined && entry.record.updatedAt > before)) continue;
+    if (entry.kind === 'problem' || entry.record.updatedAt > before) continue;
     if (entry.isHeld) {
       kept.push({ job: entry, why: 'its Claude Code session is open' });
       continue;

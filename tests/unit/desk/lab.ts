@@ -71,7 +71,8 @@ export class DeskLab {
   }
 
   get port(): number {
-    return (this.#server?.address() as AddressInfo).port;
+    if (this.#server === undefined) throw new Error('the desk does not listen yet');
+    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Sends a request as it is; `body` undefined: none. */
