@@ -15,10 +15,13 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import { buildBundle } from '../../../scripts/sidecar-bundle.js';
 import { checkNode } from '../../../sidecar/src/cli/node-version.js';
+import type { ErrandRecord } from '../../../sidecar/src/desk/errand.js';
+import { Errands } from '../../../sidecar/src/desk/errands.js';
 import type { Job } from '../../../sidecar/src/job/job.js';
-import { VERSION } from '../../../plugin/hooks/protocol/version.js';
+import { ownIdentity } from '../../../sidecar/src/process/table.js';
 import { type JobLab, jobLab, untilIdle } from '../../../testing/job-lab.js';
 import { ROOT } from '../../../testing/root.js';
 
@@ -80,13 +83,13 @@ describe('verbatim', () => {
       const { code, text } = verbatim(args);
       expect(code).toBe(0);
       expect(text).toContain('Usage: verbatim <command>');
-      for (const command of ['doctor', 'jobs', 'answer', 'purge']) expect(text).toContain(`  ${command}`);
+      for (const command of ['doctor', 'jobs', 'answer', 'purge', 'worker']) expect(text).toContain(`  ${command}`);
       expect(text).not.toContain('serve');
     }
     expect(verbatim([])).toMatchObject({ code: 2, text: '', complaint: expect.stringContaining('Usage: verbatim') });
   });
 
-  it.each(['doctor', 'jobs', 'answer', 'purge', 'serve'])('%s --help explains that command', (command) => {
+  it.each(['doctor', 'jobs', 'answer', 'purge', 'worker', 'serve'])('%s --help explains that command', (command) => {
     expect(verbatim([command, '--help'])).toMatchObject({
       code: 0,
       text: expect.stringContaining(`Usage: verbatim ${command}`),
@@ -368,6 +371,58 @@ describe('verbatim purge', () => {
   });
 });
 
+describe('verbatim purge of errands', () => {
+  const DAY = 24 * 3_600_000;
+  const NEW = { parent: null, cwd: '/', model: null, mode: null, depth: 1, timeoutMs: 1, isKept: false, asker: null };
+
+  function errand(facts: Partial<ErrandRecord>): string {
+    const errands = new Errands(lab.state);
+    const record = { ...errands.open('the task', NEW, Date.now() - 10 * DAY), ...facts };
+    errands.save(record);
+    return record.id;
+  }
+  const ended = (ago: number) => errand({ end: { kind: 'timed_out' }, endedAt: Date.now() - ago });
+  const left = () => readdirSync(join(lab.state, 'errands')).sort();
+
+  it('--all removes those that ended, never one that is at work or whose worker is open', () => {
+    ended(0);
+    ended(DAY);
+    const open = errand({ asker: ownIdentity() });
+    const kept = errand({ end: { kind: 'timed_out' }, endedAt: 1, worker: ownIdentity(), tmux: '/nowhere/s' });
+    const { code, text } = verbatim(['purge', '--all']);
+    expect(code).toBe(0);
+    expect(text).toContain('Removed 0 jobs, and 2 errands.\n');
+    expect(text).toContain(`Kept ${open}: its worker is at work\n`);
+    expect(text).toContain(`Kept ${kept}: its worker is open; \`verbatim worker stop ${kept}\` closes it\n`);
+    expect(left()).toEqual([open, kept].sort());
+  });
+
+  it('--older-than removes those that ended longer ago, and --json lists them beside the jobs', async () => {
+    const job = await finishedJob('young', 'x');
+    const old = ended(3 * DAY);
+    const young = ended(DAY);
+    const report = JSON.parse(verbatim(['purge', '--older-than', '2d', '--json']).text);
+    expect(report).toEqual({ removed: [], kept: [], errands: { removed: [old], kept: [] }, problems: [] });
+    expect(left()).toEqual([young]);
+    expect(readdirSync(join(lab.state, 'jobs'))).toEqual([job.id]);
+  });
+
+  it('names a folder that is damaged or a link, and leaves it and what it points to', () => {
+    const good = ended(0);
+    const target = mkdtempSync(join(root, 'precious-'));
+    writeFileSync(join(target, 'file'), 'x');
+    const link = `e${'b'.repeat(20)}`;
+    symlinkSync(target, join(lab.state, 'errands', link));
+    const { code, text, complaint } = verbatim(['purge', '--all']);
+    expect(code).toBe(1);
+    expect(text).toContain('and 1 errand.');
+    expect(complaint).toMatch(/^verbatim purge: not removed: .* is a link.*\n$/);
+    expect(left()).toEqual([link]);
+    expect(left()).not.toContain(good);
+    expect(readdirSync(target)).toEqual(['file']);
+  });
+});
+
 describe('verbatim doctor', () => {
   /** A program that answers `--version` and nothing else. */
   function program(name: string, version: string): string {
@@ -402,6 +457,38 @@ describe('verbatim doctor', () => {
     const { text } = verbatim(['doctor'], { PATH: `${codex}:/bin`, VERBATIM_CODEX: '' });
     expect(text).toContain('✗ Claude Code: not found');
     expect(text).toContain('A harness is ready, Claude Code is not: do what is said above');
+  });
+
+  it('says which tmux is there, or what to install for `verbatim worker`, and neither changes its exit code', () => {
+    const folder = mkdtempSync(join(root, 'bin-'));
+    writeFileSync(join(folder, 'tmux'), '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 3.4b" && exit 0\nexit 3\n', {
+      mode: 0o755,
+    });
+    const codex = program('codex', 'codex-cli 0.171.0');
+    const look = (PATH: string, ...args: string[]) => verbatim(['doctor', ...args], { PATH, VERBATIM_CODEX: '' });
+    const [withTmux, without] = [look(`${folder}:${codex}`), look(codex)];
+    expect(withTmux.text).toContain(`✓ tmux 3.4b: ready (for \`verbatim worker\` alone)\n    ${folder}/tmux\n`);
+    expect(without.text).toContain('✗ tmux: not found (for `verbatim worker` alone)\n');
+    expect(without.text).toContain('Install the package tmux (apt-get install tmux, brew install tmux).');
+    expect(without.text).toContain(`Looked for tmux in 1 folders of PATH (${codex})`);
+    expect(without.code).toBe(withTmux.code);
+    expect(JSON.parse(look(`${folder}:${codex}`, '--json').text).tmux).toEqual({
+      state: 'ready',
+      version: '3.4b',
+      program: join(folder, 'tmux'),
+      advice: [],
+    });
+    expect(JSON.parse(look(codex, '--json').text)).toMatchObject({
+      tmux: { state: 'missing', version: null, program: null },
+    });
+  });
+
+  it('says so where tmux does not work', () => {
+    const folder = mkdtempSync(join(root, 'bin-'));
+    writeFileSync(join(folder, 'tmux'), '#!/bin/sh\necho broken >&2\nexit 3\n', { mode: 0o755 });
+    const { text } = verbatim(['doctor'], { PATH: folder, VERBATIM_CODEX: '' });
+    expect(text).toContain('✗ tmux: does not work (for `verbatim worker` alone)');
+    expect(text).toContain('`tmux -V` failed: ');
   });
 
   it('--json says the same for a program', () => {
