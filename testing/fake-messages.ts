@@ -77,7 +77,12 @@ export type Part =
   | { readonly kind: 'hold'; readonly until: Promise<unknown> };
 
 export type MessagesReply =
-  | { readonly kind: 'message'; readonly parts: readonly Part[] }
+  | {
+      readonly kind: 'message';
+      readonly parts: readonly Part[];
+      /** The stop reason; absent: what the parts make it. */
+      readonly stop?: string;
+    }
   | { readonly kind: 'http'; readonly status: number; readonly body: string };
 
 export type MessagesScript = (request: MessagesRequest) => MessagesReply | Promise<MessagesReply>;
@@ -133,6 +138,16 @@ const asksForGrade = (request: MessagesRequest): boolean => request.lastText.inc
 export const DEFAULT_REPLY = 'Understood.';
 
 export const says = (text: string): MessagesReply => ({ kind: 'message', parts: [{ kind: 'text', text }] });
+
+/** A reply without any block. */
+export const SAYS_NOTHING: MessagesReply = { kind: 'message', parts: [] };
+
+/** A reply that the model's safeguards stopped after these words. */
+export const declines = (text: string): MessagesReply => ({
+  kind: 'message',
+  parts: [{ kind: 'text', text }],
+  stop: 'refusal',
+});
 
 /** A reply that calls tools, in order, at once. */
 export const calls = (...all: readonly ToolCall[]): MessagesReply => ({
@@ -437,7 +452,7 @@ async function write(response: ServerResponse, request: MessagesRequest, reply: 
     return;
   }
   const content = reply.parts.flatMap((part) => (part.kind === 'hold' ? [] : [blockOf(part)]));
-  const stop = content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn';
+  const stop = reply.stop ?? (content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn');
   const message = {
     id: nextId('msg'),
     type: 'message',
