@@ -15,7 +15,7 @@ export const REPORT_LIMIT = 65_536;
 export const TEXT_LIMIT = 16_000;
 export const TRUNCATED = '\n[truncated]';
 
-/** Why a worker that ended its turn has no text. This plugin reports `blank` alone (docs/worker.md says why). */
+/** Why a worker that ended its turn has no text. This plugin reports `blank` alone (docs/mod-answer.md says why). */
 export const UNANSWERED = ['blank', 'error', 'refusal'] as const;
 export type Unanswered = (typeof UNANSWERED)[number];
 

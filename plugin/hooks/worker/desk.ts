@@ -35,7 +35,9 @@ export async function takeTask(
     if (tries > 0) await sleep(RETRY_MS);
     try {
       const { status, text } = await post(fetch, link, TASK_PATH, body);
-      return status === 200 ? (JSON.parse(text) as Task).task : undefined;
+      if (status === 200) return (JSON.parse(text) as Task).task;
+      // 429 and above: not now. Anything else would be the same again.
+      if (status < 429) return undefined;
     } catch {
       // A desk that was killed is started again at the same address.
     }

@@ -14,10 +14,10 @@ export type Link = { readonly port: number; readonly token: string; readonly ses
 
 /** The link of a worker session; undefined where the session is none. */
 export function linkOf(variables: WorkerVariables): Link | undefined {
-  const port = Number(variables.LICH_PORT);
+  const port = wholeOf(variables.LICH_PORT) ?? 0;
   const token = variables.LICH_TOKEN;
   const session = variables.LICH_SESSION_ID;
-  if (!token || !session || !Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
+  if (!token || !session || port < 1 || port > 65_535) return undefined;
   return isWorker(variables) ? { port, token, session } : undefined;
 }
 
@@ -27,5 +27,10 @@ export function linkOf(variables: WorkerVariables): Link | undefined {
  */
 function isWorker({ LICH_SUBAGENT_DEPTH: depth, LICH_SUBAGENT_CARDS: cards }: WorkerVariables): boolean {
   if (depth === undefined) return cards === 'off';
-  return /^\d+$/.test(depth) && Number(depth) > 0;
+  return (wholeOf(depth) ?? 0) > 0;
+}
+
+/** A number in decimal digits and nothing else: `Number` takes '', ' 1' and '0x1' for numbers too. */
+function wholeOf(text = ''): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }

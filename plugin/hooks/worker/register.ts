@@ -13,12 +13,19 @@ export function registerWorker(on: On): void {
   let link: Link | undefined;
   /** Whether Verbatim's own desk opened this session: it alone hands tasks over and hears of waits. */
   let isErrand = false;
+  /** The session's own way out: it outlives each hook. */
+  let detached: Fetch | undefined;
+  let told: Promise<void> = Promise.resolve();
   const turns = new Turns();
   const waits = new Waits();
 
-  const tell = (fetch: Fetch) => {
-    const news = isErrand ? waits.news() : undefined;
-    if (link !== undefined && news !== undefined) void sayWaiting(fetch, link, news);
+  // One after the other, and then what is so by then: two at once may arrive in the wrong order.
+  const tell = () => {
+    if (!isErrand) return;
+    told = told.then(async () => {
+      const news = waits.news();
+      if (link !== undefined && detached !== undefined && news !== undefined) await sayWaiting(detached, link, news);
+    });
   };
 
   // Interactive alone: a `claude -p` that a worker's tool starts has its variables too, and its answers are not the worker's.
@@ -31,21 +38,22 @@ export function registerWorker(on: On): void {
       LICH_SUBAGENT_CARDS: await $.env.get('LICH_SUBAGENT_CARDS'),
     });
     isErrand = link !== undefined && ERRAND_ID.test((await $.env.get('VERBATIM_ERRAND')) ?? '');
+    detached = fetchOf($);
     const started = await next(e);
     if (link !== undefined && isErrand) {
       void submitTask($, link, (reason) => {
         waits.refused(reason);
-        tell(fetchOf($));
+        tell();
       });
     }
     return started;
   });
 
   on('session.append', { door: 'prompt', origin: { kind: 'plugin', name: PLUGIN } }, (_$, e, next) => {
-    const [block] = e.message.content;
+    const [block, ...others] = e.message.content;
     const task = block?.type === 'text' ? uncovered(String(block.text)) : undefined;
     if (task === undefined) return next(e);
-    return next({ ...e, message: { ...e.message, content: [{ type: 'text', text: task }] } });
+    return next({ ...e, message: { ...e.message, content: [{ type: 'text', text: task }, ...others] } });
   });
 
   on('classic.Stop', (_$, e, next) => {
@@ -55,58 +63,61 @@ export function registerWorker(on: On): void {
 
   // One hook a reason: an event takes one hook of a plugin without a matcher, and that one is the runner's.
   on('turn.complete', { reason: 'answer' }, ($, e, next) => {
-    if (e.agentId !== undefined) return next(e);
-    const reported = link && turns.answered(link.session, e.answer, Date.now());
-    if (link !== undefined && reported !== undefined && !e.isAborted) void report(fetchOf($), link, reported);
-    waits.turnEnded();
-    tell(fetchOf($));
+    if (e.agentId === undefined && link !== undefined) {
+      const reported = turns.answered(link.session, e.answer, Date.now());
+      if (reported !== undefined && !e.isAborted) void report(fetchOf($), link, reported);
+    }
+    ended(e.agentId);
     return next(e);
   });
-  on('turn.complete', { reason: 'aborted' }, ($, e, next) => {
-    if (e.agentId === undefined) endedOtherwise(fetchOf($));
+  on('turn.complete', { reason: 'aborted' }, (_$, e, next) => {
+    endedOtherwise(e.agentId);
     return next(e);
   });
-  on('turn.complete', { reason: 'refusal' }, ($, e, next) => {
-    if (e.agentId === undefined) endedOtherwise(fetchOf($));
+  on('turn.complete', { reason: 'refusal' }, (_$, e, next) => {
+    endedOtherwise(e.agentId);
     return next(e);
   });
-  on('turn.complete', { reason: 'error' }, ($, e, next) => {
-    if (e.agentId === undefined) endedOtherwise(fetchOf($));
+  on('turn.complete', { reason: 'error' }, (_$, e, next) => {
+    endedOtherwise(e.agentId);
     return next(e);
   });
-  const endedOtherwise = (fetch: Fetch) => {
-    turns.endedOtherwise();
-    waits.turnEnded();
-    tell(fetch);
+  const endedOtherwise = (agentId: string | undefined) => {
+    if (agentId === undefined) turns.endedOtherwise();
+    ended(agentId);
+  };
+  const ended = (agentId: string | undefined) => {
+    waits.turnEnded(agentId);
+    tell();
   };
 
-  on('classic.StopFailure', ($, e, next) => {
+  on('classic.StopFailure', (_$, e, next) => {
     if (e.agent_id === undefined) {
       waits.turnFailed(`${e.error}: ${e.last_assistant_message ?? ''}`);
-      tell(fetchOf($));
+      tell();
     }
     return next(e);
   });
 
-  on('prompt.submit', ($, e, next) => {
+  on('prompt.submit', (_$, e, next) => {
     waits.turnBegan();
-    tell(fetchOf($));
+    tell();
     return next(e);
   });
 
-  on('classic.PermissionRequest', ($, e, next) => {
+  on('classic.PermissionRequest', (_$, e, next) => {
     waits.asked(e, e.tool_input);
-    tell(fetchOf($));
+    tell();
     return next(e);
   });
-  on('classic.PostToolUse', ($, e, next) => {
+  on('classic.PostToolUse', (_$, e, next) => {
     waits.wentOn(e);
-    tell(fetchOf($));
+    tell();
     return next(e);
   });
-  on('classic.PostToolUseFailure', ($, e, next) => {
+  on('classic.PostToolUseFailure', (_$, e, next) => {
     waits.wentOn(e);
-    tell(fetchOf($));
+    tell();
     return next(e);
   });
 }

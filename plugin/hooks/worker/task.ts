@@ -6,12 +6,14 @@
 
 /** ZERO WIDTH SPACE: no white space to JavaScript's `trim`. */
 const COVER = '\u200b';
+/** A task that has covers of its own gets one more: what was added, and nothing else, is taken away. */
+const NEEDS_COVER = /^\u200b*\s*\//;
 
 export function submittedOf(task: string): string {
-  return task.trimStart().startsWith('/') ? `${COVER}${task}` : task;
+  return NEEDS_COVER.test(task) ? `${COVER}${task}` : task;
 }
 
 /** The task itself, in what entered; undefined where there is nothing to take away. */
 export function uncovered(entered: string): string | undefined {
-  return entered.startsWith(COVER) && entered.slice(1).trimStart().startsWith('/') ? entered.slice(1) : undefined;
+  return entered.startsWith(COVER) && NEEDS_COVER.test(entered) ? entered.slice(COVER.length) : undefined;
 }

@@ -18,10 +18,12 @@ export type Stop = {
 /** The main loop's turns: each Stop is read by the completion that follows it, and by no other. */
 export class Turns {
   #stop: Stop | undefined;
+  /** The last text that a Stop had. */
   #previous = '';
 
   /** A Stop of the main loop; where a Stop hook of the user's sends the turn on, another one follows. */
   stopping(stop: Stop): void {
+    this.#take();
     this.#stop = stop;
   }
 
@@ -31,12 +33,12 @@ export class Turns {
    * @param now In milliseconds since the epoch.
    */
   answered(session_id: string, answer: string, now: number): Report | undefined {
+    const previous = this.#previous;
     const stop = this.#take();
     if (stop === undefined) return undefined;
     const text = stop.last_assistant_message ?? '';
     // The Stop of a turn without any block has the text of the turn before (measured on 2.1.332).
-    const isStale = text === this.#previous;
-    this.#previous = text;
+    const isStale = text === previous;
     if (goesOn(stop, now)) return undefined;
     if (isBlank(answer)) return isBlank(text) || isStale ? { session_id, unanswered: 'blank' } : undefined;
     return text === answer ? { session_id, text } : undefined;
@@ -50,6 +52,7 @@ export class Turns {
   #take(): Stop | undefined {
     const stop = this.#stop;
     this.#stop = undefined;
+    this.#previous = stop?.last_assistant_message || this.#previous;
     return stop;
   }
 }

@@ -4,7 +4,7 @@ import { cut } from '../notes/foreign.js';
 import { WAITING_LIMIT, type Waiting } from '../protocol/errand.js';
 
 /** A dialog's tool, and whose call it is: a subagent's calls and the main loop's are under way side by side. */
-export type Asker = { readonly tool_name: string; readonly agent_id?: string };
+export type Asker = { readonly tool_name: string; readonly agent_id?: string | undefined };
 
 export class Waits {
   readonly #dialogs = new Map<string, Waiting>();
@@ -25,8 +25,10 @@ export class Waits {
     this.#dialogs.delete(keyOf(asker));
   }
 
-  turnEnded(): void {
-    this.#dialogs.clear();
+  /** The turn of the main loop, or of this agent: the other's dialogs stay open. */
+  turnEnded(agent_id?: string): void {
+    for (const key of this.#dialogs.keys())
+      if (key.startsWith(keyOf({ tool_name: '', agent_id }))) this.#dialogs.delete(key);
   }
 
   turnFailed(what: string): void {
