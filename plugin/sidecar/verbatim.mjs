@@ -7653,7 +7653,8 @@ var COLUMNS = 200;
 var ROWS = 50;
 var HISTORY = 2e4;
 var TIMEOUT_MS = 1e4;
-var REAP_MS = 150;
+var REAP_MS = 3e3;
+var LOOK_MS = 50;
 var SESSION = "worker";
 var TmuxError = class extends Error {
 };
@@ -7692,27 +7693,30 @@ var Tmux = class {
     const pid = Number(await this.#tmux(["display-message", "-p", "#{pane_pid}"]));
     return { pid, startTime: entryOf(pid)?.startTime ?? "" };
   }
-  /** What the window shows; '' where the server is gone. */
-  async screen() {
-    return await this.#tmux(["capture-pane", "-p"]).catch(() => "");
+  /**
+   * What the window shows; '' where the server is gone.
+   *
+   * @param above How many lines that have scrolled off come first.
+   */
+  async screen(above = 0) {
+    return await this.#tmux(["capture-pane", "-p", "-S", String(-above)]).catch(() => "");
   }
-  /** How the program ended, for a reader; undefined while it runs, and where the server is gone. */
+  /** How the program ended, for a reader; undefined where the server is gone, or cannot say. */
   async ending() {
-    const look = async () => {
-      const format = "#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
-      const [pid, isDead, status, signal2] = (await this.#tmux(["display-message", "-p", format])).trimEnd().split(" ");
-      if (isDead !== "1") return { pid: Number(pid) };
-      return { pid: Number(pid), how: signal2 ? `signal ${signal2}` : status ? `exit code ${status}` : void 0 };
-    };
+    const format = "#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
+    const end = performance.now() + REAP_MS;
     try {
-      const { pid, how } = await look();
-      if (how !== void 0) return how;
-      process.kill(pid, "SIGCHLD");
-      await sleep2(REAP_MS);
-      return (await look()).how;
+      while (performance.now() < end) {
+        const said = await this.#tmux(["display-message", "-p", format]);
+        const [pid, isDead, status, signal2] = said.trimEnd().split(" ");
+        if (isDead === "1" && signal2) return `signal ${signal2}`;
+        if (isDead === "1" && status) return `exit code ${status}`;
+        process.kill(Number(pid), "SIGCHLD");
+        await sleep2(LOOK_MS);
+      }
     } catch {
-      return void 0;
     }
+    return void 0;
   }
   /** From now on the window closes with its program, as a person who goes on in it expects. */
   async letGo() {
@@ -7810,7 +7814,7 @@ function startWaitOf(screen) {
 }
 function lastWordsOf(screen) {
   const lines2 = screen.split("\n").map((line) => line.replace(/[─━╌▔▁]+/g, "").trim());
-  return lines2.filter((line) => line !== "").slice(-3).join(" | ");
+  return lines2.filter((line) => line !== "" && !/^Pane is dead\b/.test(line)).slice(-3).join(" | ");
 }
 
 // sidecar/src/worker/host.ts
@@ -7936,7 +7940,7 @@ var Worker = class {
       if (this.#isOver) return;
       this.#tree?.sample();
     }
-    const screen = await this.#tmux?.screen() ?? "";
+    const screen = await this.#tmux?.screen(1) ?? "";
     const how = await this.#tmux?.ending() ?? "its terminal was closed";
     await sleep3(LAST_REPORT_MS);
     const words = mask(lastWordsOf(screen));

@@ -173,7 +173,8 @@ class Worker {
       if (this.#isOver) return;
       this.#tree?.sample();
     }
-    const screen = (await this.#tmux?.screen()) ?? '';
+    // What tmux says of the end pushes a line off the screen, which may be all that the program said.
+    const screen = (await this.#tmux?.screen(1)) ?? '';
     const how = (await this.#tmux?.ending()) ?? 'its terminal was closed';
     await sleep(LAST_REPORT_MS);
     const words = mask(lastWordsOf(screen));

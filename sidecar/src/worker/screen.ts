@@ -24,11 +24,11 @@ export function startWaitOf(screen: string): Wait | null {
   return found === undefined ? null : { for: found[1], what: '' };
 }
 
-/** The last lines of a screen that say something, as one line. */
+/** The last lines of a screen on which a program said something, as one line. */
 export function lastWordsOf(screen: string): string {
   const lines = screen.split('\n').map((line) => line.replace(/[─━╌▔▁]+/g, '').trim());
   return lines
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && !/^Pane is dead\b/.test(line))
     .slice(-3)
     .join(' | ');
 }

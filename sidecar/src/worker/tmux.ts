@@ -21,8 +21,9 @@ const ROWS = 50;
 const HISTORY = 20_000;
 /** tmux answers within milliseconds; a server that does not is stuck. */
 const TIMEOUT_MS = 10_000;
-/** How long it takes to take a dead child away, in milliseconds. */
-const REAP_MS = 150;
+/** How long taking a dead child away may take, and how often it is looked for, in milliseconds. */
+const REAP_MS = 3_000;
+const LOOK_MS = 50;
 /** The only session's name: what is started twice is there once. */
 const SESSION = 'worker';
 
@@ -63,30 +64,33 @@ export class Tmux {
     return { pid, startTime: entryOf(pid)?.startTime ?? '' };
   }
 
-  /** What the window shows; '' where the server is gone. */
-  async screen(): Promise<string> {
-    return await this.#tmux(['capture-pane', '-p']).catch(() => '');
+  /**
+   * What the window shows; '' where the server is gone.
+   *
+   * @param above How many lines that have scrolled off come first.
+   */
+  async screen(above = 0): Promise<string> {
+    return await this.#tmux(['capture-pane', '-p', '-S', String(-above)]).catch(() => '');
   }
 
-  /** How the program ended, for a reader; undefined while it runs, and where the server is gone. */
+  /** How the program ended, for a reader; undefined where the server is gone, or cannot say. */
   async ending(): Promise<string | undefined> {
-    const look = async () => {
-      const format = '#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}';
-      const [pid, isDead, status, signal] = (await this.#tmux(['display-message', '-p', format])).trimEnd().split(' ');
-      if (isDead !== '1') return { pid: Number(pid) };
-      return { pid: Number(pid), how: signal ? `signal ${signal}` : status ? `exit code ${status}` : undefined };
-    };
+    const format = '#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}';
+    const end = performance.now() + REAP_MS;
     try {
-      const { pid, how } = await look();
-      if (how !== undefined) return how;
-      // tmux often misses its child's end until it is told to look again.
-      process.kill(pid, 'SIGCHLD');
-      await sleep(REAP_MS);
-      return (await look()).how;
+      while (performance.now() < end) {
+        const said = await this.#tmux(['display-message', '-p', format]);
+        const [pid, isDead, status, signal] = said.trimEnd().split(' ');
+        if (isDead === '1' && signal) return `signal ${signal}`;
+        if (isDead === '1' && status) return `exit code ${status}`;
+        // tmux often misses its child's end until it is told to look again.
+        process.kill(Number(pid), 'SIGCHLD');
+        await sleep(LOOK_MS);
+      }
     } catch {
       // The server is gone.
-      return undefined;
     }
+    return undefined;
   }
 
   /** From now on the window closes with its program, as a person who goes on in it expects. */
