@@ -89,18 +89,24 @@ describe('rule.onlyAWorkerAnswers, as long as the session lasts', () => {
     expect(worker.claude.of('main').at(-1)?.session).not.toBe(before);
   });
 
-  test('after the plugin was changed on disk the changed one reports, once a turn', async () => {
-    await worker.turn([says('Before the change.')]);
-    await worker.reports({ text: 'Before the change.' });
-    const file = join(worker.place.root, 'plugin', 'hooks', 'protocol', 'version.ts');
-    const log = worker.tui.debugLog().length;
+  test('a change of the plugin on disk while a turn runs: that turn reports, and so does the changed plugin', async () => {
+    const { orchestrator, claude, place, tui } = worker;
+    const open = gate();
+    const asked = claude.of('main').length;
+    await worker.turn([holds(open.promise, 'Begun before the change.')]);
+    await until('the turn to begin', () => claude.of('main').length > asked);
+    const file = join(place.root, 'plugin', 'hooks', 'protocol', 'version.ts');
+    const log = tui.debugLog().length;
     writeFileSync(file, readFileSync(file, 'utf8').replace(VERSION, `${VERSION}-changed`));
-    // Claude Code says in its log alone that it has done so (2.1.332).
+    open.open();
+    await worker.reports({ text: 'Begun before the change.' });
+    // It loads a changed plugin between two turns, and says so in its log alone (measured on 2.1.332).
     await until('the plugin to be loaded again', () =>
-      worker.tui.debugLog().slice(log).includes('hooks module verbatim@inline session.start settled'),
+      tui.debugLog().slice(log).includes('hooks module verbatim@inline session.start settled'),
     );
-    await worker.turn([says('After the change.')]);
-    await worker.reports({ text: 'After the change.' });
-    expect(worker.orchestrator.arrivals.at(-1)?.headers['x-lich-plugin']).toBe(`${VERSION}-changed`);
+    await worker.turn([says('Begun after the change.')]);
+    await worker.reports({ text: 'Begun after the change.' });
+    const versions = orchestrator.arrivals.slice(-2).map(({ headers }) => headers['x-lich-plugin']);
+    expect(versions).toEqual([VERSION, `${VERSION}-changed`]);
   });
 });
