@@ -52,6 +52,8 @@ export class Tmux {
         ...['set-option', '-g', 'status', 'off', ';'],
         // Says how the program ended, and what it said last.
         ...['set-option', '-g', 'remain-on-exit', 'on', ';'],
+        // A line of tmux's own would push the first line of the screen out; one older than 3.3 has no say in it.
+        ...['set-option', '-gq', 'remain-on-exit-format', '', ';'],
         ...['new-session', '-d', '-s', SESSION, '-x', String(COLUMNS), '-y', String(ROWS), '--', ...argv.map(literal)],
       ],
       // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
