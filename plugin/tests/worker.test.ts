@@ -223,6 +223,27 @@ describe('rule.blankSaysUnanswered', () => {
     expect(made.reports).toEqual([answered('A text'), BLANK, BLANK]);
   });
 
+  test('a blank turn after a failed one reports blank: its Stop has words about that one', async ($, on) => {
+    const made = worker(on);
+    await begin($);
+    await complete($, '', { reason: 'error' });
+    await stop($, 'API Error: 400 no way');
+    await complete($, '');
+    await made.settled();
+    expect(made.reports).toEqual([BLANK]);
+  });
+
+  test('a turn that a Stop hook of the user sent on, and whose dialog was then left with Esc, reports nothing', async ($, on) => {
+    // Before the bottom of `worker`, which lets every turn end.
+    on('classic.Stop', { stop_hook_active: false }, () => ({ block: 'say more' }));
+    const made = worker(on);
+    await begin($);
+    await stop($, 'first end');
+    await complete($, '');
+    await made.settled();
+    expect(made.sent).toEqual([]);
+  });
+
   test('the same where the turn before was interrupted after its Stop', async ($, on) => {
     const made = worker(on);
     await begin($);

@@ -137,6 +137,19 @@ describe('rule.blankSaysUnanswered', () => {
   });
 });
 
+describe('rule.otherEndsAreSilent, and the blank turn that follows says so', () => {
+  test.each([
+    ['was aborted', () => abortedTurn('A beginning.'), 'A beginning.'],
+    ['failed', failedTurn, 'API Error: 400 no way'],
+    ['was refused', refusedTurn, 'safeguards flagged'],
+  ])('after one that %s, whose last words its Stop has', async (_, silent, last) => {
+    await silent();
+    await worker.turn(always(SAYS_NOTHING));
+    expect((await worker.stopped()).last_assistant_message).toContain(last);
+    await worker.reports(BLANK);
+  });
+});
+
 describe('rule.otherEndsAreSilent', () => {
   test('Esc while the model streams', async () => {
     await abortedTurn('Half of an answer.');

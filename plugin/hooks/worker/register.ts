@@ -56,9 +56,13 @@ export function registerWorker(on: On): void {
     return next({ ...e, message: { ...e.message, content: [{ type: 'text', text: task }, ...others] } });
   });
 
-  on('classic.Stop', (_$, e, next) => {
-    if (e.agent_id === undefined) turns.stopping(e);
-    return next(e);
+  on('classic.Stop', async (_$, e, next) => {
+    if (e.agent_id !== undefined) return next(e);
+    turns.stopping(e);
+    const answer = await next(e);
+    // A Stop hook of the user's sends the turn on: it was not its end, and another Stop follows.
+    if (answer.block !== undefined) turns.sentOn();
+    return answer;
   });
 
   // One hook a reason: an event takes one hook of a plugin without a matcher, and that one is the runner's.

@@ -18,13 +18,21 @@ export type Stop = {
 /** The main loop's turns: each Stop is read by the completion that follows it, and by no other. */
 export class Turns {
   #stop: Stop | undefined;
-  /** The last text that a Stop had. */
-  #previous = '';
+  /**
+   * What the Stop of a turn without any block has for its last message: the last words before that turn, or Claude Code's
+   * own about a turn that failed (measured on 2.1.332); null where those are not known.
+   */
+  #before: string | null = '';
 
-  /** A Stop of the main loop; where a Stop hook of the user's sends the turn on, another one follows. */
+  /** A Stop of the main loop: the turn ends, unless a Stop hook of the user's sends it on. */
   stopping(stop: Stop): void {
     this.#take();
     this.#stop = stop;
+  }
+
+  /** A Stop hook of the user's has sent the turn on: what was read is no end, and another Stop follows. */
+  sentOn(): void {
+    this.#take();
   }
 
   /**
@@ -33,26 +41,25 @@ export class Turns {
    * @param now In milliseconds since the epoch.
    */
   answered(session_id: string, answer: string, now: number): Report | undefined {
-    const previous = this.#previous;
+    const before = this.#before;
     const stop = this.#take();
-    if (stop === undefined) return undefined;
+    if (stop === undefined || goesOn(stop, now)) return undefined;
     const text = stop.last_assistant_message ?? '';
-    // The Stop of a turn without any block has the text of the turn before (measured on 2.1.332).
-    const isStale = text === previous;
-    if (goesOn(stop, now)) return undefined;
-    if (isBlank(answer)) return isBlank(text) || isStale ? { session_id, unanswered: 'blank' } : undefined;
-    return text === answer ? { session_id, text } : undefined;
+    if (!isBlank(answer)) return text === answer ? { session_id, text } : undefined;
+    const isStale = before === null || text === before;
+    return isBlank(text) || isStale ? { session_id, unanswered: 'blank' } : undefined;
   }
 
   /** A turn that was aborted, refused or failed: it must not leave its Stop to the next. */
   endedOtherwise(): void {
     this.#take();
+    this.#before = null;
   }
 
   #take(): Stop | undefined {
     const stop = this.#stop;
     this.#stop = undefined;
-    this.#previous = stop?.last_assistant_message || this.#previous;
+    if (stop?.last_assistant_message) this.#before = stop.last_assistant_message;
     return stop;
   }
 }
