@@ -47,9 +47,10 @@ Prints the answer of a job's last turn that has one: exactly its bytes, nothing 
 `,
   purge: `Usage: verbatim purge (--older-than <age> | --all) [--json]
 
-Removes jobs and errands with their prompts, events and answers. One whose session is open stays.
+Removes jobs with their prompts, events and answers, and errands with their tasks and answers. A job whose session
+is open stays, and so does an errand whose worker is open.
 
-  --older-than <age>   What has not changed for this long: 30m, 12h, 7d.
+  --older-than <age>   Jobs that have not changed, and errands that ended, for this long: 30m, 12h, 7d.
   --all                All of them.
   --json               What was removed and what stays, as JSON.
 `,

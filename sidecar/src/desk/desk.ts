@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isCut, type Report } from '../../../plugin/hooks/protocol/mod-answer.js';
+import { messageOf } from '../errors.js';
 import type { ErrandEnd, ErrandRecord, Wait } from './errand.js';
 import type { Errands } from './errands.js';
 
@@ -67,22 +68,16 @@ export class Desk {
     return this.errands.taskOf(errand.record.id);
   }
 
+  /** Throws where it could not be written: the errand has failed then, for no report is sent twice. */
   report(report: Report): void {
-    const errand = this.#only(({ record }) => record.session === report.session_id && record.take !== null);
-    if (errand === null) return;
-    if (report.text === undefined) {
-      this.#end(errand, { kind: 'unanswered', how: report.unanswered });
-      return;
+    const errand = this.#only(({ record }) => record.session === report.session_id);
+    if (errand === null || errand.record.take === null) return;
+    try {
+      this.#end(errand, this.#endBy(report, errand.record.id));
+    } catch (error) {
+      this.end(errand.record.id, { kind: 'failed', detail: `its answer could not be written: ${messageOf(error)}` });
+      throw error;
     }
-    const { text } = report;
-    const bytes = Buffer.from(text, 'utf8');
-    this.errands.keepAnswer(errand.record.id, text);
-    this.#end(errand, {
-      kind: 'answered',
-      bytes: bytes.length,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
-      isTruncated: isCut(report),
-    });
   }
 
   /** What the worker of a session waits for a person to do; null: it goes on. */
@@ -110,6 +105,14 @@ export class Desk {
       this.onUnwritten(error);
       return true;
     }
+  }
+
+  #endBy(report: Report, id: string): ErrandEnd {
+    if (report.text === undefined) return { kind: 'unanswered', how: report.unanswered };
+    const bytes = Buffer.from(report.text, 'utf8');
+    this.errands.keepAnswer(id, report.text);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    return { kind: 'answered', bytes: bytes.length, sha256, isTruncated: isCut(report) };
   }
 
   #wait(errand: Held, wait: Wait | null): void {

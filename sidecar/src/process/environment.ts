@@ -63,7 +63,7 @@ export function childEnvironment({ parent, keys, sidecar }: ChildEnvironment): R
  * session or the orchestrator around it. Which variables Claude Code sets for its commands: measured on 2.1.332.
  */
 export function ownEnvironment(parent: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const isInside = parent.CLAUDECODE !== undefined;
+  const isInside = INSIDE.some((name) => parent[name] !== undefined);
   return Object.fromEntries(
     Object.entries(parent).filter((entry): entry is [string, string] => {
       const [name, value] = entry;
@@ -73,6 +73,8 @@ export function ownEnvironment(parent: Readonly<Record<string, string | undefine
   );
 }
 
+/** One of these is there in whatever Claude Code starts: a command, or a plugin's process. */
+const INSIDE = ['CLAUDECODE', 'CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS'] as const;
 const SESSION_VARIABLES =
   /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
 
