@@ -7,8 +7,8 @@ import type { JobEvent } from '../plugin/hooks/protocol/event.js';
 import type { Job, JobLimits } from '../sidecar/src/job/job.js';
 import { Jobs } from '../sidecar/src/job/jobs.js';
 import type { JournalPlace } from '../sidecar/src/job/journal.js';
-import { ownIdentity } from '../sidecar/src/process/table.js';
 import { mask } from '../sidecar/src/process/secrets.js';
+import { ownIdentity } from '../sidecar/src/process/table.js';
 import { ScriptedHarness } from './scripted-harness.js';
 
 export type JobLab = {

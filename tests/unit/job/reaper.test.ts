@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ownIdentity } from '../../../sidecar/src/process/table.js';
 import { reap, recordSidecar } from '../../../sidecar/src/job/reaper.js';
+import { ownIdentity } from '../../../sidecar/src/process/table.js';
 import { processOf, stillAlive } from '../../../testing/processes.js';
 
 let state: string;
