@@ -61,7 +61,7 @@ function childEnvironment({ parent, keys, sidecar }) {
   };
 }
 function ownEnvironment(parent) {
-  const isInside = parent.CLAUDECODE !== void 0;
+  const isInside = INSIDE.some((name2) => parent[name2] !== void 0);
   return Object.fromEntries(
     Object.entries(parent).filter((entry) => {
       const [name2, value] = entry;
@@ -70,6 +70,7 @@ function ownEnvironment(parent) {
     })
   );
 }
+var INSIDE = ["CLAUDECODE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS"];
 var SESSION_VARIABLES = /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
 function depthOf(env) {
   const depth = Number(env[DEPTH_VARIABLE] ?? "0");
@@ -7158,7 +7159,7 @@ function argumentsOf({ model, mode }) {
 }
 function environmentOf2({ id, session, depth, desk }, parent) {
   return {
-    ...ownEnvironment(parent),
+    ...withoutProxyHere(ownEnvironment(parent)),
     LICH_PORT: String(desk?.port),
     LICH_TOKEN: desk?.token ?? "",
     LICH_SESSION_ID: session,
@@ -7167,6 +7168,17 @@ function environmentOf2({ id, session, depth, desk }, parent) {
     LICH_SUBAGENT_CARDS: "off",
     [ERRAND_VARIABLE]: id
   };
+}
+var HERE = "127.0.0.1";
+function withoutProxyHere(env) {
+  if (!Object.keys(env).some((name2) => /^https?_proxy$/i.test(name2))) return env;
+  const set = ["NO_PROXY", "no_proxy"].filter((name2) => env[name2] !== void 0);
+  const exceptions = (set.length === 0 ? ["NO_PROXY"] : set).map((name2) => [name2, withHere(env[name2] ?? "")]);
+  return { ...env, ...Object.fromEntries(exceptions) };
+}
+function withHere(exceptions) {
+  const all = exceptions.split(/[\s,]+/).filter(Boolean);
+  return all.includes(HERE) || all.includes("*") ? exceptions : [...all, HERE].join(",");
 }
 
 // sidecar/src/cli/help.ts
@@ -7215,9 +7227,10 @@ Prints the answer of a job's last turn that has one: exactly its bytes, nothing 
 `,
   purge: `Usage: verbatim purge (--older-than <age> | --all) [--json]
 
-Removes jobs and errands with their prompts, events and answers. One whose session is open stays.
+Removes jobs with their prompts, events and answers, and errands with their tasks and answers. A job whose session
+is open stays, and so does an errand whose worker is open.
 
-  --older-than <age>   What has not changed for this long: 30m, 12h, 7d.
+  --older-than <age>   Jobs that have not changed, and errands that ended, for this long: 30m, 12h, 7d.
   --all                All of them.
   --json               What was removed and what stays, as JSON.
 `,
@@ -7428,22 +7441,16 @@ var Desk = class {
     if (errand.record.take === null) this.#change(errand, { take, wait: null });
     return this.errands.taskOf(errand.record.id);
   }
+  /** Throws where it could not be written: the errand has failed then, for no report is sent twice. */
   report(report) {
-    const errand = this.#only(({ record: record2 }) => record2.session === report.session_id && record2.take !== null);
-    if (errand === null) return;
-    if (report.text === void 0) {
-      this.#end(errand, { kind: "unanswered", how: report.unanswered });
-      return;
+    const errand = this.#only(({ record: record2 }) => record2.session === report.session_id);
+    if (errand === null || errand.record.take === null) return;
+    try {
+      this.#end(errand, this.#endBy(report, errand.record.id));
+    } catch (error) {
+      this.end(errand.record.id, { kind: "failed", detail: `its answer could not be written: ${messageOf2(error)}` });
+      throw error;
     }
-    const { text: text2 } = report;
-    const bytes = Buffer.from(text2, "utf8");
-    this.errands.keepAnswer(errand.record.id, text2);
-    this.#end(errand, {
-      kind: "answered",
-      bytes: bytes.length,
-      sha256: createHash4("sha256").update(bytes).digest("hex"),
-      isTruncated: isCut(report)
-    });
   }
   /** What the worker of a session waits for a person to do; null: it goes on. */
   sessionWaits(session, wait) {
@@ -7468,6 +7475,13 @@ var Desk = class {
       this.onUnwritten(error);
       return true;
     }
+  }
+  #endBy(report, id) {
+    if (report.text === void 0) return { kind: "unanswered", how: report.unanswered };
+    const bytes = Buffer.from(report.text, "utf8");
+    this.errands.keepAnswer(id, report.text);
+    const sha256 = createHash4("sha256").update(bytes).digest("hex");
+    return { kind: "answered", bytes: bytes.length, sha256, isTruncated: isCut(report) };
   }
   #wait(errand, wait) {
     const before = errand.record.wait;
@@ -7682,6 +7696,8 @@ var Tmux = class {
         ...["set-option", "-g", "status", "off", ";"],
         // Says how the program ended, and what it said last.
         ...["set-option", "-g", "remain-on-exit", "on", ";"],
+        // A line of tmux's own would push the first line of the screen out; one older than 3.3 has no say in it.
+        ...["set-option", "-gq", "remain-on-exit-format", "", ";"],
         ...["new-session", "-d", "-s", SESSION, "-x", String(COLUMNS), "-y", String(ROWS), "--", ...argv.map(literal2)]
       ],
       // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
@@ -8329,7 +8345,6 @@ async function run3(args, terminal) {
   checkPrograms();
   const errands = new Errands(stateFolder(process.env));
   const parent = parentOf(process.env);
-  if (parent === null) await tidyUp(errands, terminal);
   const errand = {
     parent,
     cwd,
@@ -8341,6 +8356,7 @@ async function run3(args, terminal) {
     asker: ownIdentity()
   };
   const id = opened(errands, task, errand);
+  if (parent === null) await tidyUp(errands, terminal);
   const { end, survivors } = await hosted(errands, id, terminal);
   for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
   return await printEnd(errands, { id, end }, values.json ?? false, terminal);

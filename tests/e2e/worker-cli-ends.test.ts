@@ -1,5 +1,7 @@
 /** Whatever is killed, and whoever ends it: the errand ends, and nothing of its worker is left. */
-import { rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bash, calls, holds, type MessagesRequest, says } from '../../testing/fake-messages.js';
 import { allProcesses, isAlive, type ProcessInfo, signal, untilGone } from '../../testing/processes.js';
@@ -48,6 +50,8 @@ const sleeping = (work: ReturnType<typeof busy>, count: number) =>
   until('the command and its children', () => work.processes().length >= count && work.processes(), {
     within: WAIT_MS,
   });
+
+const whichTmux = () => execFileSync('/bin/sh', ['-c', 'command -v tmux'], { encoding: 'utf8' }).trim();
 
 const nothingIsLeft = () => expect(workers.place.processes().map(({ command }) => command)).toEqual([]);
 
@@ -227,23 +231,24 @@ describe('rule.noWorkerIsLeft', () => {
     'a host that is killed before it knows its worker leaves one worker, not two',
     async () => {
       workers.claude.main(() => says('once'));
-      const command = workers.start(['run', 'be opened once']);
-      // The host is stopped as soon as its tmux is at work, so that it is killed before it has noted the worker.
-      const host = await until(
-        'the host with its tmux',
-        () => {
-          const all = workers.place.processes();
-          const one = all.find(({ command: line }) => line.includes('worker host'));
-          return one !== undefined && all.some(({ command: line }) => line.includes('new-session')) && one;
-        },
-        { every: 1 },
-      );
-      kill(host);
+      const bin = join(workers.place.root, 'slow');
+      const opened = join(bin, 'opened');
+      mkdirSync(bin);
+      // A tmux that has opened the worker and has not said so yet.
+      const slow = `#!/bin/sh\n'${whichTmux()}' "$@"\ncode=$?\ncase "$*" in *new-session*) >'${opened}'; sleep 1 ;; esac\nexit $code\n`;
+      writeFileSync(join(bin, 'tmux'), slow, { mode: 0o755 });
+      const command = workers.start(['run', 'be opened once'], { env: { PATH: `${bin}:${workers.place.env.PATH}` } });
+      await until('the worker to be open', () => existsSync(opened), { within: WAIT_MS, every: 2 });
+      const [id = ''] = workers.errands().flatMap((one) => (one.end === null ? one.id : []));
+      const errand = workers.errand(id);
+      const before = errand.processes().filter(({ command: line }) => line.includes('--plugin-dir'));
+      expect(errand.state().worker).toBeNull();
+      kill(await errand.host());
       const { code, stdout, stderr } = await command.ended;
       expect([code, stdout.toString()], stderr).toEqual([0, 'once']);
-      expect(
-        workers.claude.requests.filter(({ class: kind, text }) => kind === 'main' && text.includes('be opened once')),
-      ).toHaveLength(1);
+      expect(before.filter(({ command: line }) => !line.includes('tmux'))).toHaveLength(1);
+      const asked = workers.claude.of('main').filter(({ text }) => text.includes('be opened once'));
+      expect(asked).toHaveLength(1);
       nothingIsLeft();
     },
     LONG_MS,

@@ -32,7 +32,7 @@ export function environmentOf(
   parent: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   return {
-    ...ownEnvironment(parent),
+    ...withoutProxyHere(ownEnvironment(parent)),
     LICH_PORT: String(desk?.port),
     LICH_TOKEN: desk?.token ?? '',
     LICH_SESSION_ID: session,
@@ -41,4 +41,22 @@ export function environmentOf(
     LICH_SUBAGENT_CARDS: 'off',
     [ERRAND_VARIABLE]: id,
   };
+}
+
+const HERE = '127.0.0.1';
+
+/**
+ * Claude Code sends a mod's requests through the user's proxy, those to this machine too, unless the exceptions name it
+ * (measured on 2.1.332): no proxy could reach the desk.
+ */
+function withoutProxyHere(env: Record<string, string>): Record<string, string> {
+  if (!Object.keys(env).some((name) => /^https?_proxy$/i.test(name))) return env;
+  const set = ['NO_PROXY', 'no_proxy'].filter((name) => env[name] !== undefined);
+  const exceptions = (set.length === 0 ? ['NO_PROXY'] : set).map((name) => [name, withHere(env[name] ?? '')]);
+  return { ...env, ...Object.fromEntries(exceptions) };
+}
+
+function withHere(exceptions: string): string {
+  const all = exceptions.split(/[\s,]+/).filter(Boolean);
+  return all.includes(HERE) || all.includes('*') ? exceptions : [...all, HERE].join(',');
 }

@@ -40,8 +40,6 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   checkPrograms();
   const errands = new Errands(stateFolder(process.env));
   const parent = parentOf(process.env);
-  // Not below a worker: it could be one of those that nobody waits for any more.
-  if (parent === null) await tidyUp(errands, terminal);
   const errand: NewErrand = {
     parent,
     cwd,
@@ -53,6 +51,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     asker: ownIdentity(),
   };
   const id = opened(errands, task, errand);
+  // Not below a worker: it could be one of those that nobody waits for any more.
+  if (parent === null) await tidyUp(errands, terminal);
   const { end, survivors } = await hosted(errands, id, terminal);
   for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
   return await printEnd(errands, { id, end }, values.json ?? false, terminal);
