@@ -183,6 +183,23 @@ describe('a claude that is a script around Claude Code', () => {
 
 describe('what is missing or gone', () => {
   test(
+    'errands that cannot be read are said one a line, however many, and nothing else is',
+    async () => {
+      const state = folder('damaged');
+      for (const letter of 'abcdefghijklmnop') {
+        const errand = folder('damaged', 'verbatim', 'errands', `e${letter.repeat(20)}`);
+        writeFileSync(join(errand, 'state.json'), '{"version": 1}');
+      }
+      const { code, stdout, stderr } = await workers.run(['list'], { env: { XDG_STATE_HOME: state } });
+      expect([code, stdout.toString()]).toEqual([1, expect.stringContaining('No errands are kept')]);
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines).toHaveLength(16);
+      for (const line of lines) expect(line).toMatch(/^verbatim worker list: .*\/e([a-p])\1{19}/);
+    },
+    LONG_MS,
+  );
+
+  test(
     'tmux, Claude Code, a folder to keep errands in, the folder that it runs in: said in one line, nothing is opened',
     async () => {
       const bin = folder('bare');
