@@ -67,7 +67,7 @@ async function inPlace(act: (place: Place, model: FakeMessages) => Promise<void>
   const model = await fakeMessages();
   const place = claudePlace({ url: model.url, path: [dirname(claudeBinary())] });
   model.main((request) => {
-    const [name = ''] = /errand-\d+\./.exec(request.lastText) ?? [];
+    const [name = ''] = /errand-\d+\./.exec(request.text) ?? [];
     const answer = answers.get(name);
     return answer === undefined ? holds(new Promise(() => undefined)) : says(answer);
   });
@@ -90,7 +90,7 @@ async function errand(place: Place, model: FakeMessages): Promise<readonly strin
   const answer = randomText();
   answers.set(name, answer);
   const { stdout, stderr, code } = await run(place, name).ended;
-  const asked = model.requests.filter(({ class: kind, lastText }) => kind === 'main' && lastText.includes(name)).length;
+  const asked = model.requests.filter(({ class: kind, text }) => kind === 'main' && text.includes(name)).length;
   const complaints: string[] = [];
   if (stdout !== answer) complaints.push(`${name} got ${JSON.stringify(stdout.slice(0, 200))}: ${stderr}`);
   if (code !== 0) complaints.push(`${name} ended with ${code}: ${stderr}`);

@@ -7438,7 +7438,8 @@ var Desk = class {
   take(session, take) {
     const errand = this.#only(({ record: record2 }) => record2.session === session && [null, take].includes(record2.take));
     if (errand === null) return null;
-    if (errand.record.take === null) this.#change(errand, { take, wait: null });
+    if (errand.record.take === null) this.#change(errand, { take });
+    this.#wait(errand, null);
     return this.errands.taskOf(errand.record.id);
   }
   /** Throws where it could not be written: the errand has failed then, for no report is sent twice. */

@@ -64,7 +64,8 @@ export class Desk {
   take(session: string, take: string): string | null {
     const errand = this.#only(({ record }) => record.session === session && [null, take].includes(record.take));
     if (errand === null) return null;
-    if (errand.record.take === null) this.#change(errand, { take, wait: null });
+    if (errand.record.take === null) this.#change(errand, { take });
+    this.#wait(errand, null);
     return this.errands.taskOf(errand.record.id);
   }
 
