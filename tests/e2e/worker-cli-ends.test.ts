@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claudeBinary } from '../../testing/claude-place.js';
-import { after, bash, calls, holds, type MessagesRequest, says } from '../../testing/fake-messages.js';
+import { bash, calls, holds, type MessagesRequest, says } from '../../testing/fake-messages.js';
 import { allProcesses, isAlive, type ProcessInfo, signal, untilGone } from '../../testing/processes.js';
 import { gate, until } from '../../testing/wait.js';
 import { type Command, type Errand, kill, openWorkers, WAIT_MS, type Workers } from '../../testing/workers.js';
@@ -232,7 +232,10 @@ describe('rule.noWorkerIsLeft', () => {
     'a host that is killed before it knows its worker leaves one worker, not two',
     async () => {
       const open = gate();
-      workers.claude.main(after(open.promise, says('once')));
+      workers.claude.main(async () => {
+        await open.promise;
+        return says('once');
+      });
       const bin = join(workers.place.root, 'slow');
       const opened = join(bin, 'opened');
       mkdirSync(bin);
@@ -325,16 +328,25 @@ describe('rule.noWorkerIsLeft', () => {
   );
 
   test(
-    'an errand whose files are removed under it ends all the same, and its worker with it',
+    'an errand whose files are removed under it ends all the same, taken back or answered, and its worker with it',
     async () => {
-      workers.claude.main(() => holds(never));
-      const { command, errand } = await started(['lose everything']);
-      await errand.taken();
-      const worker = await errand.worker();
-      rmSync(`${workers.place.home}/.local/state/verbatim/errands/${errand.id}`, { recursive: true });
-      command.child.kill('SIGTERM');
-      const { code, stderr } = await command.ended;
-      expect([code, isAlive(worker)], stderr).toEqual([130, false]);
+      const open = gate();
+      workers.claude.main(async (request) => {
+        if (!request.text.includes('be answered')) return holds(never);
+        await open.promise;
+        return says('lost');
+      });
+      const [back, lost] = await Promise.all([started(['be taken back']), started(['be answered'])]);
+      for (const { errand } of [back, lost]) {
+        await errand.taken();
+        rmSync(join(workers.place.home, '.local', 'state', 'verbatim', 'errands', errand.id), { recursive: true });
+      }
+      back.command.child.kill('SIGTERM');
+      open.open();
+      const [taken, answered] = [await back.command.ended, await lost.command.ended];
+      expect(taken.code, taken.stderr).toBe(130);
+      expect([answered.code, answered.stdout.length]).toEqual([1, 0]);
+      expect(answered.stderr).toContain('its answer could not be written');
       nothingIsLeft();
     },
     LONG_MS,
