@@ -39,7 +39,7 @@ export type Tui = {
 };
 
 /** Whether tmux is here; the tests that need it fail with `NO_TMUX` where it is not. */
-function hasTmux(): boolean {
+export function hasTmux(): boolean {
   try {
     execFileSync('tmux', ['-V'], { stdio: 'pipe' });
     return true;

@@ -255,7 +255,7 @@ function stateIn(folder: string): ErrandState {
   return { ...raw, host: identity('host'), worker: identity('worker') };
 }
 
-/** Ends what a test left at work, each by its own identity. */
+/** Kills each by its own identity. */
 export function kill(...all: readonly ProcessId[]): void {
   for (const one of all) signal(one, 'SIGKILL');
 }

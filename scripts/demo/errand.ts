@@ -2,14 +2,11 @@
  * The demo's second part, the other direction: `verbatim worker run` opens the real interactive Claude Code as a worker,
  * hands it a task, and prints exactly its answer.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { claudeBinary, claudePlace, type Place } from '../../testing/claude-place.js';
 import { ERRAND, ERRAND_ANSWER, writeRepository } from '../../testing/demo/story.js';
-import { bash, calls, fakeMessages, holds } from '../../testing/fake-messages.js';
-import { ROOT } from '../../testing/root.js';
-import { gate, until } from '../../testing/wait.js';
+import { bash, calls, holds } from '../../testing/fake-messages.js';
+import { hasTmux } from '../../testing/tui.js';
+import { gate } from '../../testing/wait.js';
+import { openWorkers } from '../../testing/workers.js';
 import { bold, dim, indented, print, printBytes, VISIBLE_KEY, visible } from './print.js';
 
 /** Resolves to whether the answer came through exactly. */
@@ -21,33 +18,33 @@ export async function showErrand(): Promise<boolean> {
     return true;
   }
   const begun = Date.now();
-  const model = await fakeMessages();
-  const place = claudePlace({ url: model.url, path: [dirname(claudeBinary())] });
+  const workers = await openWorkers();
+  const { claude, place } = workers;
   try {
     writeRepository(place.cwd);
     const shown = gate();
-    model.main([calls(bash('wc -l median.js && head -3 median.js')), () => holds(shown.promise, ERRAND_ANSWER)]);
+    claude.main([calls(bash('wc -l median.js && head -3 median.js')), () => holds(shown.promise, ERRAND_ANSWER)]);
     print(indented(`verbatim worker run < task.txt > answer.txt      with this task:\n${ERRAND}`));
     print();
-    const run = runWorker(place);
-    await model.request('the worker’s last words', (request) => request.results.length > 0, 40_000);
-    const screen = await until('the command on the worker’s screen', () => {
-      const now = screenOf(place);
-      return /head -3 median\.js/.test(now) && now;
-    });
+    const command = workers.start(['run', '--timeout', '60s'], { stdin: ERRAND });
+    command.child.stderr?.on('data', (piece: Buffer) => print(dim(indented(piece.toString('utf8')))));
+    await claude.request('the worker’s last words', (request) => request.results.length > 0, 40_000);
+    const errand = await command.errand();
+    await errand.sees('head -3 median.js');
     print(dim('      what `verbatim worker attach` shows meanwhile:'));
-    print(indented(framed(screen)));
+    print(indented(framed(errand.screen())));
     print();
     shown.open();
-    const { stdout, code } = await run;
+    const { stdout, code } = await command.ended;
+    const printed = stdout.toString('utf8');
     print(bold('6  What it printed, and nothing else'));
-    print(indented(visible(stdout)));
+    print(indented(visible(printed)));
     print(dim(`      ${VISIBLE_KEY}`));
     print();
-    const isTaskExact = model.requests.some((request) => request.text.includes(ERRAND));
+    const isTaskExact = claude.requests.some((request) => request.text.includes(ERRAND));
     const isExact = printBytes([
       ['what the worker’s model said', ERRAND_ANSWER],
-      ['what stdout got', stdout],
+      ['what stdout got', printed],
     ]);
     print();
     print(
@@ -56,43 +53,8 @@ export async function showErrand(): Promise<boolean> {
     print(dim(`Took ${((Date.now() - begun) / 1000).toFixed(1)} s.`));
     return isExact && isTaskExact && code === 0 && place.processes().length === 0;
   } finally {
-    await place.dispose();
-    await model.close();
+    await workers.close();
   }
-}
-
-function hasTmux(): boolean {
-  try {
-    execFileSync('tmux', ['-V'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The command as a person runs it, its stderr shown as it comes. */
-function runWorker(place: Place): Promise<{ stdout: string; code: number | null }> {
-  const bundle = join(ROOT, 'plugin', 'sidecar', 'verbatim.mjs');
-  const child = spawn(process.execPath, [bundle, 'worker', 'run', '--timeout', '60s'], {
-    cwd: place.cwd,
-    env: place.env,
-  });
-  child.stdin.end(ERRAND);
-  const pieces: Buffer[] = [];
-  child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
-  child.stderr.on('data', (piece: Buffer) => print(dim(indented(piece.toString('utf8')))));
-  return new Promise((settle, fail) => {
-    child.once('error', fail);
-    child.once('close', (code) => settle({ stdout: Buffer.concat(pieces).toString('utf8'), code }));
-  });
-}
-
-/** What the only errand's terminal shows now. */
-function screenOf(place: Place): string {
-  const errands = join(place.home, '.local', 'state', 'verbatim', 'errands');
-  const [id = ''] = readdirSync(errands);
-  const { tmux } = JSON.parse(readFileSync(join(errands, id, 'state.json'), 'utf8')) as { tmux: string };
-  return execFileSync('tmux', ['-u', '-S', tmux, 'capture-pane', '-p'], { encoding: 'utf8' });
 }
 
 /** The lines of a screen that say something, in a frame. */

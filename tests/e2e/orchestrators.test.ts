@@ -1,25 +1,19 @@
 /** The client that docs/orchestrators.md shows, run as it stands there, with the real interactive Claude Code. */
-import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { claudeBinary, claudePlace, copyPlugin, type Place } from '../../testing/claude-place.js';
-import { type FakeMessages, fakeMessages, says } from '../../testing/fake-messages.js';
+import { says } from '../../testing/fake-messages.js';
 import { untilGone } from '../../testing/processes.js';
 import { ROOT } from '../../testing/root.js';
+import { openWorkers, type Workers } from '../../testing/workers.js';
 
-let claude: FakeMessages;
-let place: Place;
+let workers: Workers;
 
 beforeEach(async () => {
-  claude = await fakeMessages();
-  place = claudePlace({ url: claude.url, path: [dirname(claudeBinary())] });
+  workers = await openWorkers();
 });
 
-afterEach(async () => {
-  await place.dispose();
-  await claude.close();
-});
+afterEach(() => workers.close());
 
 function documentedClient(): string {
   const [, client] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'orchestrators.md'), 'utf8')) ?? [];
@@ -30,22 +24,18 @@ function documentedClient(): string {
 test('the documented client has thirty lines, hands its task over and prints exactly the answer', async () => {
   const client = documentedClient();
   expect(client.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(30);
-  const path = join(place.root, 'client.mjs');
+  const path = join(workers.place.root, 'client.mjs');
   writeFileSync(path, client);
-  const task = '/not a command\n  !nor this\n@nor.this';
-  claude.main((request) => says(`I was told: <${request.text.includes(task)}> ✓\r\nend`));
+  const stdin = '/not a command\n  !nor this\n@nor.this';
+  workers.claude.main((request) => says(`I was told: <${request.text.includes(stdin)}> ✓\r\nend`));
 
-  const run = spawn(process.execPath, [path, '--plugin-dir', copyPlugin(place)], { cwd: place.cwd, env: place.env });
-  run.stdin.end(task);
-  let stdout = '';
-  let stderr = '';
-  run.stdout.on('data', (piece: Buffer) => {
-    stdout += piece.toString('utf8');
+  const plugin = dirname(dirname(workers.program));
+  const command = [process.execPath, path] as const;
+  const { stdout, stderr, code } = await workers.run(['--plugin-dir', plugin], { stdin, command });
+  expect({ stdout: stdout.toString(), stderr, code }).toEqual({
+    stdout: 'I was told: <true> ✓\r\nend',
+    stderr: '',
+    code: 0,
   });
-  run.stderr.on('data', (piece: Buffer) => {
-    stderr += piece.toString('utf8');
-  });
-  const code = await new Promise((settle) => run.once('close', settle));
-  expect({ stdout, stderr, code }).toEqual({ stdout: 'I was told: <true> ✓\r\nend', stderr: '', code: 0 });
-  await untilGone(place.processes());
+  await untilGone(workers.place.processes());
 });
