@@ -57,23 +57,11 @@ function childEnvironment({ parent, keys, sidecar }) {
   return {
     ...Object.fromEntries(kept),
     [SIDECAR_VARIABLE]: sidecar,
-    [DEPTH_VARIABLE]: String(depthOf(parent) + 1)
+    [DEPTH_VARIABLE]: String(depthIn(parent, DEPTH_VARIABLE) + 1)
   };
 }
-function ownEnvironment(parent) {
-  const isInside = INSIDE.some((name2) => parent[name2] !== void 0);
-  return Object.fromEntries(
-    Object.entries(parent).filter((entry) => {
-      const [name2, value] = entry;
-      if (value === void 0 || /^(?:TMUX|TMUX_PANE|LICH_.*)$/.test(name2)) return false;
-      return !(isInside && SESSION_VARIABLES.test(name2));
-    })
-  );
-}
-var INSIDE = ["CLAUDECODE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS"];
-var SESSION_VARIABLES = /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
-function depthOf(env) {
-  const depth = Number(env[DEPTH_VARIABLE] ?? "0");
+function depthIn(env, variable2) {
+  const depth = Number(env[variable2] ?? "0");
   return Number.isInteger(depth) && depth >= 0 ? depth : 0;
 }
 
@@ -125,6 +113,7 @@ function ownIdentity() {
   return { pid: process.pid, startTime: entryOf(process.pid)?.startTime ?? "" };
 }
 function isAlive(identity) {
+  if (identity === null) return false;
   const entry = entryOf(identity.pid);
   return entry !== null && !entry.isZombie && entry.startTime === identity.startTime;
 }
@@ -4664,19 +4653,25 @@ function readOwner(path) {
   }
 }
 
-// sidecar/src/job/record.ts
-var WORD = { max: 4096 };
+// sidecar/src/state/state-file.ts
 var LAST_DATE = 864e13;
-var RECORD_VERSION = 1;
-function recordOf2(text2, id) {
+function stateFieldsOf(text2, id, readable) {
   const fields = objectOf(JSON.parse(text2), "state.json");
   const version2 = countOf(fields, "version", 1, 1e6);
-  if (version2 !== RECORD_VERSION) {
-    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
+  if (version2 !== readable) {
+    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${readable}. Update Verbatim`);
   }
   if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
+  return fields;
+}
+
+// sidecar/src/job/record.ts
+var WORD = { max: 4096 };
+var RECORD_VERSION = 1;
+function recordOf2(text2, id) {
+  const fields = stateFieldsOf(text2, id, RECORD_VERSION);
   return {
-    version: version2,
+    version: RECORD_VERSION,
     id,
     harness: choiceOf(fields, "harness", HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, "harnessVersion"),
@@ -5635,508 +5630,13 @@ function world() {
   }
 }
 
-// sidecar/src/job/retention.ts
-import { lstatSync as lstatSync6, rmSync as rmSync6 } from "node:fs";
-import { join as join16 } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
-
-// sidecar/src/desk/errands.ts
-import { randomBytes } from "node:crypto";
-import { lstatSync as lstatSync3, rmSync as rmSync4 } from "node:fs";
-import { join as join14 } from "node:path";
-
-// plugin/hooks/protocol/errand.ts
-var ERRAND_VARIABLE = "VERBATIM_ERRAND";
-var ERRAND_ID = /^e[a-z2-7]{20}$/;
-var TASK_LIMIT = 6e5;
-var TASK_PATH = "/verbatim/task";
-var WAITS = ["permission", "question", "task_refused", "turn_failed"];
-var WAITING_PATH = "/verbatim/waiting";
-var WAITING_LIMIT = 300;
-
-// plugin/hooks/protocol/mod-answer.ts
-var ANSWER_PATH = "/mod/answer";
-var REPORT_LIMIT = 65536;
-var TEXT_LIMIT = 16e3;
-var TRUNCATED = "\n[truncated]";
-var UNANSWERED = ["blank", "error", "refusal"];
-function isBlank(text2) {
-  return /^[\s\u0085]*$/.test(text2);
-}
-function isCut({ session_id, text: text2 = "" }) {
-  if (!text2.endsWith(TRUNCATED)) return false;
-  const kept = text2.length - TRUNCATED.length;
-  return kept >= TEXT_LIMIT - 1 || bytesOf(JSON.stringify({ session_id, text: text2 })) >= REPORT_LIMIT - 12;
-}
-function bytesOf(text2) {
-  let bytes = text2.length;
-  for (let at = 0; at < text2.length; at += 1) {
-    const unit = text2.charCodeAt(at);
-    if (unit >= 128) bytes += unit >= 2048 && !isBetween(unit, 55296, 57343) ? 2 : 1;
-  }
-  return bytes;
-}
-function isBetween(unit, from, to) {
-  return unit >= from && unit <= to;
-}
-
-// sidecar/src/desk/errand.ts
-var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "interrupted", "failed"];
-var START_WAITS = [
-  "trust",
-  "api_key",
-  "sign_in",
-  "onboarding",
-  "mcp_servers",
-  "imports",
-  "warning",
-  "start"
-];
-var RECORD_VERSION2 = 1;
-var WORD2 = { max: 8192 };
-var LAST_DATE2 = 864e13;
-function recordOf3(text2, id) {
-  const fields = objectOf(JSON.parse(text2), "state.json");
-  const version2 = countOf(fields, "version", 1, 1e6);
-  if (version2 !== RECORD_VERSION2) {
-    throw new ShapeError("version", `is ${version2}; this Verbatim reads ${RECORD_VERSION2}. Update Verbatim`);
-  }
-  if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
-  return {
-    version: version2,
-    id,
-    session: textOf2(fields, "session", WORD2),
-    parent: nullable2(fields, "parent", wordOf),
-    cwd: textOf2(fields, "cwd", WORD2),
-    model: nullable2(fields, "model", wordOf),
-    mode: nullable2(fields, "mode", wordOf),
-    depth: countOf(fields, "depth", 1, 1e6),
-    timeoutMs: countOf(fields, "timeoutMs", 1, Number.MAX_SAFE_INTEGER),
-    isKept: fields.isKept === true,
-    createdAt: countOf(fields, "createdAt", 0, LAST_DATE2),
-    take: nullable2(fields, "take", wordOf),
-    wait: nullable2(fields, "wait", waitOf),
-    end: nullable2(fields, "end", endOf2),
-    endedAt: nullable2(fields, "endedAt", (all, name2) => countOf(all, name2, 0, LAST_DATE2)),
-    asker: nullable2(fields, "asker", identityOf2),
-    host: nullable2(fields, "host", identityOf2),
-    desk: nullable2(fields, "desk", deskOf),
-    tmux: nullable2(fields, "tmux", wordOf),
-    worker: nullable2(fields, "worker", identityOf2)
-  };
-}
-function endOf2(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  const kind = choiceOf(fields, "kind", ENDS, `${name2}.`);
-  switch (kind) {
-    case "answered":
-      return {
-        kind,
-        bytes: countOf(fields, "bytes", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
-        sha256: textOf2(fields, "sha256", WORD2, `${name2}.`),
-        isTruncated: fields.isTruncated === true
-      };
-    case "unanswered":
-      return { kind, how: choiceOf(fields, "how", UNANSWERED, `${name2}.`) };
-    case "timed_out":
-      return { kind };
-    case "worker_ended":
-    case "interrupted":
-    case "failed":
-      return { kind, detail: saidIn(fields, "detail") };
-    default:
-      return kind;
-  }
-}
-function waitOf(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  return {
-    for: choiceOf(fields, "for", [...WAITS, ...START_WAITS], `${name2}.`),
-    what: saidIn(fields, "what")
-  };
-}
-function saidIn(fields, name2) {
-  const said = fields[name2];
-  return typeof said === "string" ? said : "";
-}
-function deskOf(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  return { port: countOf(fields, "port", 1, 65535, `${name2}.`), token: textOf2(fields, "token", WORD2, `${name2}.`) };
-}
-function identityOf2(all, name2) {
-  const fields = objectOf(all[name2], name2);
-  return {
-    pid: countOf(fields, "pid", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
-    startTime: typeof fields.startTime === "string" ? fields.startTime : ""
-  };
-}
-function wordOf(fields, name2) {
-  return textOf2(fields, name2, WORD2);
-}
-function nullable2(fields, name2, read3) {
-  return fields[name2] === null ? null : read3(fields, name2);
-}
-
-// sidecar/src/desk/errands.ts
-var STATE = "state.json";
-var ALPHABET2 = "abcdefghijklmnopqrstuvwxyz234567";
-var Errands = class {
-  /** @param state Verbatim's state folder. */
-  constructor(state) {
-    this.state = state;
-  }
-  state;
-  open(task, errand, now) {
-    const record2 = {
-      version: RECORD_VERSION2,
-      id: `e${letters()}`,
-      session: `w${letters()}`,
-      ...errand,
-      createdAt: now,
-      take: null,
-      wait: null,
-      end: null,
-      endedAt: null,
-      host: null,
-      desk: null,
-      tmux: null,
-      worker: null
-    };
-    ensurePrivateFolder(this.state);
-    ensurePrivateFolder(errandsFolder(this.state));
-    ensurePrivateFolder(this.folderOf(record2.id));
-    this.#write(record2.id, "task", task);
-    this.save(record2);
-    return record2;
-  }
-  save(record2) {
-    this.#write(record2.id, STATE, JSON.stringify(record2));
-  }
-  /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
-  read(id) {
-    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
-    this.#check(id);
-    const bytes = readIfThere(join14(this.folderOf(id), STATE));
-    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id);
-  }
-  taskOf(id) {
-    return readPrivate(join14(this.folderOf(id), "task")).toString("utf8");
-  }
-  keepAnswer(id, text2) {
-    this.#write(id, "answer", text2);
-  }
-  answerOf(id) {
-    return readIfThere(join14(this.folderOf(id), "answer"));
-  }
-  /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
-  list() {
-    const entries = this.#ids().flatMap((id) => this.#look(id) ?? []);
-    return entries.sort((a, b) => madeAt(b) - madeAt(a));
-  }
-  /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
-  remains(before) {
-    return this.#ids().filter((id) => {
-      const folder = lstatSync3(this.folderOf(id), { throwIfNoEntry: false });
-      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join14(this.folderOf(id), STATE));
-    });
-  }
-  /** Removes an errand, and the log of its host. */
-  remove(id) {
-    this.#check(id);
-    rmSync4(join14(this.folderOf(id), STATE), { force: true });
-    rmSync4(this.folderOf(id), { recursive: true, force: true });
-    rmSync4(join14(logsFolder(this.state), `errand-${id}.jsonl`), { force: true });
-  }
-  folderOf(id) {
-    return join14(errandsFolder(this.state), id);
-  }
-  #ids() {
-    const folder = errandsFolder(this.state);
-    if (!isThere(folder)) return [];
-    checkPrivateFolder(folder);
-    return namesIn(folder).filter((name2) => ERRAND_ID.test(name2));
-  }
-  #look(id) {
-    const folder = this.folderOf(id);
-    try {
-      const record2 = this.read(id);
-      return record2 === null ? null : { kind: "errand", record: record2, task: this.taskOf(id) };
-    } catch (error) {
-      if (codeOf(error) === "ENOENT" && !isThere(join14(folder, STATE))) return null;
-      const message2 = messageOf2(error);
-      return { kind: "problem", id, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
-    }
-  }
-  #write(id, name2, text2) {
-    this.#check(id);
-    writeAtomic(join14(this.folderOf(id), name2), text2);
-  }
-  /** No link is followed, to whatever it points. */
-  #check(id) {
-    checkPrivateFolder(errandsFolder(this.state));
-    checkPrivateFolder(this.folderOf(id));
-  }
-};
-function madeAt(entry) {
-  return entry.kind === "errand" ? entry.record.createdAt : Number.NEGATIVE_INFINITY;
-}
-function letters() {
-  return [...randomBytes(20)].map((byte) => ALPHABET2[byte & 31]).join("");
-}
-
-// sidecar/src/desk/retention.ts
-import { lstatSync as lstatSync4, rmdirSync, rmSync as rmSync5 } from "node:fs";
-import { dirname as dirname6 } from "node:path";
-var FOLDER_MS = 6e4;
-function removeOldErrands(errands, before) {
-  const removed = [];
-  const kept = [];
-  const problems = [];
-  for (const entry of errands.list()) {
-    if (entry.kind === "problem") {
-      problems.push({ id: entry.id, problem: entry.problem });
-      continue;
-    }
-    const { record: record2 } = entry;
-    if ((record2.endedAt ?? record2.createdAt) > before) continue;
-    const why = inUse(record2) ?? failed(() => removeErrand(errands, record2));
-    if (why === null) removed.push(record2.id);
-    else kept.push({ id: record2.id, why });
-  }
-  for (const id of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
-    const why = failed(() => errands.remove(id));
-    if (why !== null) kept.push({ id, why });
-  }
-  return { removed, kept, problems };
-}
-function inUse({ id, end, asker, host: host2, tmux, worker: worker2 }) {
-  if (isThere2(asker) || isThere2(host2)) return end === null ? "its worker is at work" : "its end is being told";
-  if (isThere2(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0) {
-    return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
-  }
-  return null;
-}
-function isThere2(process2) {
-  return process2 !== null && isAlive(process2);
-}
-function removeErrand(errands, { id, tmux }) {
-  errands.remove(id);
-  if (tmux !== null) removeSocket(tmux);
-}
-function removeSocket(path) {
-  if (!lstatSync4(path, { throwIfNoEntry: false })?.isSocket()) return;
-  rmSync5(path, { force: true });
-  try {
-    rmdirSync(dirname6(path));
-  } catch (error) {
-    if (codeOf(error) !== "ENOTEMPTY") throw error;
-  }
-}
-function failed(act) {
-  try {
-    act();
-    return null;
-  } catch (error) {
-    return messageOf2(error);
-  }
-}
-
-// sidecar/src/job/catalog.ts
-import { closeSync as closeSync4, constants as constants5, fstatSync as fstatSync3, lstatSync as lstatSync5, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
-import { join as join15 } from "node:path";
-function listJobs(state) {
-  const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
-  return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
-}
-function jobIds(state) {
-  const folder = jobsFolder(state);
-  if (!isThere(folder)) return [];
-  checkPrivateFolder(folder);
-  return namesIn(folder).filter(isJobId);
-}
-function lookAt(state, id) {
-  const folder = jobFolder(state, id);
-  try {
-    checkPrivateFolder(folder);
-    const record2 = recordOf2(readPrivate(join15(folder, "state.json")).toString("utf8"), id);
-    const last = lastEvent(join15(folder, "events.jsonl"));
-    const isHeld = livingOwner(folder) !== null;
-    const isOpen = last !== null && last.kind !== "turn_ended";
-    return {
-      kind: "job",
-      id,
-      folder,
-      record: record2,
-      status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
-      lastOutcome: last?.kind === "turn_ended" ? last.outcome : null,
-      lastEvent: last,
-      task: beginningOf(join15(folder, "prompts", "1")),
-      isHeld,
-      bytes: bytesBelow(folder)
-    };
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" && !isThere(folder)) return null;
-    const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
-    return { kind: "problem", id, folder, problem };
-  }
-}
-var TASK_BYTES = 400;
-function beginningOf(path) {
-  let descriptor;
-  try {
-    descriptor = openPrivate(path, constants5.O_RDONLY);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return "";
-    throw error;
-  }
-  try {
-    const bytes = Buffer.alloc(TASK_BYTES);
-    const count2 = readSync2(descriptor, bytes, 0, TASK_BYTES, 0);
-    return new TextDecoder().decode(bytes.subarray(0, count2), { stream: true });
-  } finally {
-    closeSync4(descriptor);
-  }
-}
-function lastEvent(path) {
-  let descriptor;
-  try {
-    descriptor = openPrivate(path, constants5.O_RDONLY);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-  try {
-    const { size: size2 } = fstatSync3(descriptor);
-    for (let length = Math.min(size2, 64 * 1024); length > 0; length = Math.min(size2, length * 8)) {
-      const bytes = Buffer.alloc(length);
-      const count2 = readSync2(descriptor, bytes, 0, length, size2 - length);
-      const event = lastEventIn(bytes.subarray(0, count2), length === size2);
-      if (event !== null || length === size2) return event;
-    }
-    return null;
-  } finally {
-    closeSync4(descriptor);
-  }
-}
-function lastEventIn(bytes, isWhole) {
-  let end = bytes.lastIndexOf(10);
-  while (end > 0) {
-    const before = bytes.lastIndexOf(10, end - 1);
-    if (before === -1 && !isWhole) return null;
-    try {
-      return shownEventOf(JSON.parse(bytes.subarray(before + 1, end).toString("utf8")));
-    } catch {
-      end = before;
-    }
-  }
-  return null;
-}
-var KINDS = {
-  turn_started: true,
-  message: true,
-  reasoning: true,
-  plan: true,
-  action_started: true,
-  action_completed: true,
-  retry: true,
-  approval: true,
-  warning: true,
-  steered: true,
-  turn_ended: true
-};
-var OUTCOMES = ["completed", "empty", "interrupted", "failed"];
-var WORD3 = { max: Number.MAX_SAFE_INTEGER };
-function shownEventOf(value) {
-  const fields = objectOf(value, "the event");
-  const kind = choiceOf(fields, "kind", Object.keys(KINDS));
-  if (kind === "action_started" || kind === "action_completed") {
-    const action = objectOf(fields.action, "action");
-    textOf2(action, "tool", WORD3);
-    if (action.tool === "other") textOf2(action, "name", WORD3);
-  }
-  if (kind === "turn_ended") {
-    if (fields.tokens !== null) objectOf(fields.tokens, "tokens");
-    const outcome = objectOf(fields.outcome, "outcome");
-    if (choiceOf(outcome, "kind", OUTCOMES) === "failed") {
-      const failure3 = objectOf(outcome.failure, "failure");
-      for (const name2 of ["kind", "status", "message"]) textOf2(failure3, name2, WORD3);
-    }
-  }
-  return value;
-}
-function bytesBelow(path) {
-  let stat2;
-  try {
-    stat2 = lstatSync5(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return 0;
-    throw error;
-  }
-  if (!stat2.isDirectory()) return stat2.size;
-  return readdirSync5(path).reduce((sum, name2) => sum + bytesBelow(join15(path, name2)), 0);
-}
-function changedAt(entry) {
-  return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
-}
-function problemOf(error, folder) {
-  const message2 = messageOf2(error);
-  return message2.includes(folder) ? message2 : `${folder}: ${message2}`;
-}
-
-// sidecar/src/job/retention.ts
-var KEEP_MS = 30 * 24 * 36e5;
-var KEEP_BYTES = 1024 ** 3;
-var RETENTION = { maxAgeMs: KEEP_MS, maxBytes: KEEP_BYTES };
-function expired(jobs2, { maxAgeMs, maxBytes }, now) {
-  const oldestFirst = [...jobs2].sort((a, b) => a.record.updatedAt - b.record.updatedAt);
-  let total = jobs2.reduce((sum, job) => sum + job.bytes, 0);
-  return oldestFirst.filter((job) => {
-    if (job.isHeld) return false;
-    if (now - job.record.updatedAt <= maxAgeMs && total <= maxBytes) return false;
-    total -= job.bytes;
-    return true;
-  });
-}
-function remove(job, self) {
-  try {
-    takeJob(job.folder, job.id, self);
-    rmSync6(job.folder, { recursive: true, force: true });
-    return { kind: "removed", job };
-  } catch (error) {
-    return { kind: "kept", job, why: messageOf2(error) };
-  }
-}
-async function applyRetention(state, self, retention, now) {
-  const jobs2 = [];
-  for (const id of jobIds(state)) {
-    const entry = lookAt(state, id);
-    if (entry?.kind === "job") jobs2.push(entry);
-    await nextTurn();
-  }
-  const removals = [];
-  for (const job of expired(jobs2, retention, now)) {
-    removals.push(remove(job, self));
-    await nextTurn();
-  }
-  removeOldErrands(new Errands(state), now - retention.maxAgeMs);
-  removeOldLogs(state, now - retention.maxAgeMs);
-  return removals;
-}
-function removeOldLogs(state, before) {
-  for (const name2 of namesIn(logsFolder(state)).filter((each) => /^(?:sidecar|errand)-[\w-]+\.jsonl$/.test(each))) {
-    const path = join16(logsFolder(state), name2);
-    const stat2 = lstatSync6(path, { throwIfNoEntry: false });
-    if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync6(path, { force: true });
-  }
-}
-
 // sidecar/src/log.ts
-import { closeSync as closeSync5, constants as constants6, writeSync as writeSync2 } from "node:fs";
-import { dirname as dirname7 } from "node:path";
+import { closeSync as closeSync4, constants as constants5, writeSync as writeSync2 } from "node:fs";
+import { dirname as dirname6 } from "node:path";
 var LOG_LIMIT = 4 * 1024 * 1024;
 function openLog(path, mask2, now) {
-  ensurePrivateFolder(dirname7(path));
-  const descriptor = openPrivate(path, constants6.O_WRONLY | constants6.O_CREAT | constants6.O_APPEND);
+  ensurePrivateFolder(dirname6(path));
+  const descriptor = openPrivate(path, constants5.O_WRONLY | constants5.O_CREAT | constants5.O_APPEND);
   let left = LOG_LIMIT;
   let isClosed = false;
   const write = (line) => {
@@ -6158,7 +5658,7 @@ function openLog(path, mask2, now) {
     close() {
       if (isClosed) return;
       isClosed = true;
-      closeSync5(descriptor);
+      closeSync4(descriptor);
     }
   };
 }
@@ -6172,9 +5672,9 @@ function plain(details) {
 }
 
 // sidecar/src/server/address.ts
-import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync7 } from "node:fs";
+import { chmodSync as chmodSync2, mkdtempSync, rmSync as rmSync4 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname as dirname8, isAbsolute as isAbsolute4, join as join17 } from "node:path";
+import { dirname as dirname7, isAbsolute as isAbsolute4, join as join14 } from "node:path";
 var LONGEST_SOCKET = 100;
 async function listen(server, env, platform = process.platform) {
   const socket = platform === "win32" ? null : privateSocket(env);
@@ -6185,7 +5685,7 @@ async function listen(server, env, platform = process.platform) {
     return { address: { port: bound.port }, remove: () => {
     } };
   }
-  const remove2 = () => rmSync7(dirname8(socket), { recursive: true, force: true });
+  const remove2 = () => rmSync4(dirname7(socket), { recursive: true, force: true });
   try {
     await begin(server, { path: socket });
   } catch (error) {
@@ -6197,11 +5697,11 @@ async function listen(server, env, platform = process.platform) {
 function privateSocket(env) {
   for (const base2 of [env.XDG_RUNTIME_DIR, tmpdir(), "/tmp"]) {
     if (base2 === void 0 || !isAbsolute4(base2)) continue;
-    if (Buffer.byteLength(join17(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
+    if (Buffer.byteLength(join14(base2, "verbatim-XXXXXX", "s")) > LONGEST_SOCKET) continue;
     try {
-      const folder = mkdtempSync(join17(base2, "verbatim-"));
+      const folder = mkdtempSync(join14(base2, "verbatim-"));
       chmodSync2(folder, 448);
-      return join17(folder, "s");
+      return join14(folder, "s");
     } catch {
     }
   }
@@ -6541,9 +6041,9 @@ function noPath(path) {
 }
 
 // sidecar/src/server/token.ts
-import { createHash as createHash3, randomBytes as randomBytes2, timingSafeEqual } from "node:crypto";
+import { createHash as createHash3, randomBytes, timingSafeEqual } from "node:crypto";
 function mintToken() {
-  return randomBytes2(32).toString("base64url");
+  return randomBytes(32).toString("base64url");
 }
 function isAuthorized(header, token) {
   return isToken(/^Bearer ([\x21-\x7e]{1,256})$/i.exec(header ?? "")?.[1] ?? "", token);
@@ -6617,11 +6117,11 @@ function pathOf(request) {
 // sidecar/src/server/lifeline.ts
 var SESSION_POLL_MS = 200;
 function openLifeline({ leaseMs, session, now, end }) {
-  const isThere3 = session === void 0 ? watchParent() : watch(session);
+  const isThere2 = session === void 0 ? watchParent() : watch(session);
   let renewedAt = now();
   const timer = setInterval(
     () => {
-      if (!isThere3()) end("session_gone");
+      if (!isThere2()) end("session_gone");
       else if (now() - renewedAt > leaseMs) end("lease_over");
     },
     Math.min(SESSION_POLL_MS, leaseMs)
@@ -6650,7 +6150,7 @@ function watchParent() {
 function watch(pid) {
   if (process.platform !== "linux") return () => isPid(pid);
   const session = entryOf(pid);
-  return () => session !== null && isAlive(session);
+  return () => isAlive(session);
 }
 function isPid(pid) {
   try {
@@ -6658,6 +6158,512 @@ function isPid(pid) {
     return true;
   } catch {
     return false;
+  }
+}
+
+// sidecar/src/server/tidy.ts
+import { lstatSync as lstatSync6, rmSync as rmSync8 } from "node:fs";
+import { join as join17 } from "node:path";
+
+// sidecar/src/desk/errands.ts
+import { randomBytes as randomBytes2 } from "node:crypto";
+import { lstatSync as lstatSync3, rmSync as rmSync5 } from "node:fs";
+import { join as join15 } from "node:path";
+
+// plugin/hooks/protocol/errand.ts
+var ERRAND_VARIABLE = "VERBATIM_ERRAND";
+var ERRAND_ID = /^e[a-z2-7]{20}$/;
+var TASK_LIMIT = 6e5;
+var TASK_PATH = "/verbatim/task";
+var WAITS = ["permission", "question", "task_refused", "turn_failed"];
+var WAITING_PATH = "/verbatim/waiting";
+var WAITING_LIMIT = 300;
+
+// plugin/hooks/protocol/mod-answer.ts
+var ANSWER_PATH = "/mod/answer";
+var REPORT_LIMIT = 65536;
+var TEXT_LIMIT = 16e3;
+var TRUNCATED = "\n[truncated]";
+var UNANSWERED = ["blank", "error", "refusal"];
+function isBlank(text2) {
+  return /^[\s\u0085]*$/.test(text2);
+}
+function isCut({ session_id, text: text2 = "" }) {
+  if (!text2.endsWith(TRUNCATED)) return false;
+  const kept = text2.length - TRUNCATED.length;
+  return kept >= TEXT_LIMIT - 1 || bytesOf(JSON.stringify({ session_id, text: text2 })) >= REPORT_LIMIT - 12;
+}
+function bytesOf(text2) {
+  let bytes = text2.length;
+  for (let at = 0; at < text2.length; at += 1) {
+    const unit = text2.charCodeAt(at);
+    if (unit >= 128) bytes += unit >= 2048 && !isBetween(unit, 55296, 57343) ? 2 : 1;
+  }
+  return bytes;
+}
+function isBetween(unit, from, to) {
+  return unit >= from && unit <= to;
+}
+
+// sidecar/src/desk/errand.ts
+var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "interrupted", "failed"];
+var START_WAITS = [
+  "trust",
+  "api_key",
+  "sign_in",
+  "onboarding",
+  "mcp_servers",
+  "imports",
+  "warning",
+  "start"
+];
+var RECORD_VERSION2 = 1;
+var WORD2 = { max: 8192 };
+function recordOf3(text2, id) {
+  const fields = stateFieldsOf(text2, id, RECORD_VERSION2);
+  return {
+    version: RECORD_VERSION2,
+    id,
+    session: textOf2(fields, "session", WORD2),
+    parent: nullable2(fields, "parent", wordOf),
+    cwd: textOf2(fields, "cwd", WORD2),
+    model: nullable2(fields, "model", wordOf),
+    mode: nullable2(fields, "mode", wordOf),
+    depth: countOf(fields, "depth", 1, 1e6),
+    timeoutMs: countOf(fields, "timeoutMs", 1, Number.MAX_SAFE_INTEGER),
+    isKept: fields.isKept === true,
+    createdAt: countOf(fields, "createdAt", 0, LAST_DATE),
+    take: nullable2(fields, "take", wordOf),
+    wait: nullable2(fields, "wait", waitOf),
+    end: nullable2(fields, "end", endOf2),
+    endedAt: nullable2(fields, "endedAt", (all, name2) => countOf(all, name2, 0, LAST_DATE)),
+    asker: nullable2(fields, "asker", identityOf2),
+    host: nullable2(fields, "host", identityOf2),
+    desk: nullable2(fields, "desk", deskOf),
+    tmux: nullable2(fields, "tmux", wordOf),
+    worker: nullable2(fields, "worker", identityOf2)
+  };
+}
+function endOf2(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  const kind = choiceOf(fields, "kind", ENDS, `${name2}.`);
+  switch (kind) {
+    case "answered":
+      return {
+        kind,
+        bytes: countOf(fields, "bytes", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
+        sha256: textOf2(fields, "sha256", WORD2, `${name2}.`),
+        isTruncated: fields.isTruncated === true
+      };
+    case "unanswered":
+      return { kind, how: choiceOf(fields, "how", UNANSWERED, `${name2}.`) };
+    case "timed_out":
+      return { kind };
+    case "worker_ended":
+    case "interrupted":
+    case "failed":
+      return { kind, detail: saidIn(fields, "detail") };
+    default:
+      return kind;
+  }
+}
+function waitOf(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return {
+    for: choiceOf(fields, "for", [...WAITS, ...START_WAITS], `${name2}.`),
+    what: saidIn(fields, "what")
+  };
+}
+function saidIn(fields, name2) {
+  const said = fields[name2];
+  return typeof said === "string" ? said : "";
+}
+function deskOf(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return { port: countOf(fields, "port", 1, 65535, `${name2}.`), token: textOf2(fields, "token", WORD2, `${name2}.`) };
+}
+function identityOf2(all, name2) {
+  const fields = objectOf(all[name2], name2);
+  return {
+    pid: countOf(fields, "pid", 1, Number.MAX_SAFE_INTEGER, `${name2}.`),
+    startTime: typeof fields.startTime === "string" ? fields.startTime : ""
+  };
+}
+function wordOf(fields, name2) {
+  return textOf2(fields, name2, WORD2);
+}
+function nullable2(fields, name2, read3) {
+  return fields[name2] === null ? null : read3(fields, name2);
+}
+
+// sidecar/src/desk/errands.ts
+var STATE = "state.json";
+var ALPHABET2 = "abcdefghijklmnopqrstuvwxyz234567";
+var Errands = class {
+  /** @param state Verbatim's state folder. */
+  constructor(state) {
+    this.state = state;
+  }
+  state;
+  open(task, errand, now) {
+    const record2 = {
+      version: RECORD_VERSION2,
+      id: `e${letters()}`,
+      session: `w${letters()}`,
+      ...errand,
+      createdAt: now,
+      take: null,
+      wait: null,
+      end: null,
+      endedAt: null,
+      host: null,
+      desk: null,
+      tmux: null,
+      worker: null
+    };
+    ensurePrivateFolder(this.state);
+    ensurePrivateFolder(errandsFolder(this.state));
+    ensurePrivateFolder(this.folderOf(record2.id));
+    this.#write(record2.id, "task", task);
+    this.save(record2);
+    return record2;
+  }
+  save(record2) {
+    this.#write(record2.id, STATE, JSON.stringify(record2));
+  }
+  /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
+  read(id) {
+    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
+    this.#check(id);
+    const bytes = readIfThere(join15(this.folderOf(id), STATE));
+    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id);
+  }
+  taskOf(id) {
+    return readPrivate(join15(this.folderOf(id), "task")).toString("utf8");
+  }
+  keepAnswer(id, text2) {
+    this.#write(id, "answer", text2);
+  }
+  answerOf(id) {
+    return readIfThere(join15(this.folderOf(id), "answer"));
+  }
+  /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
+  list() {
+    const entries = this.#ids().flatMap((id) => this.#look(id) ?? []);
+    return entries.sort((a, b) => madeAt(b) - madeAt(a));
+  }
+  /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
+  remains(before) {
+    return this.#ids().filter((id) => {
+      const folder = lstatSync3(this.folderOf(id), { throwIfNoEntry: false });
+      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join15(this.folderOf(id), STATE));
+    });
+  }
+  /** Removes an errand, and the log of its host. */
+  remove(id) {
+    this.#check(id);
+    rmSync5(join15(this.folderOf(id), STATE), { force: true });
+    rmSync5(this.folderOf(id), { recursive: true, force: true });
+    rmSync5(join15(logsFolder(this.state), `errand-${id}.jsonl`), { force: true });
+  }
+  folderOf(id) {
+    return join15(errandsFolder(this.state), id);
+  }
+  #ids() {
+    const folder = errandsFolder(this.state);
+    if (!isThere(folder)) return [];
+    checkPrivateFolder(folder);
+    return namesIn(folder).filter((name2) => ERRAND_ID.test(name2));
+  }
+  #look(id) {
+    const folder = this.folderOf(id);
+    try {
+      const record2 = this.read(id);
+      return record2 === null ? null : { kind: "errand", record: record2, task: this.taskOf(id) };
+    } catch (error) {
+      if (codeOf(error) === "ENOENT" && !isThere(join15(folder, STATE))) return null;
+      const message2 = messageOf2(error);
+      return { kind: "problem", id, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
+    }
+  }
+  #write(id, name2, text2) {
+    this.#check(id);
+    writeAtomic(join15(this.folderOf(id), name2), text2);
+  }
+  /** No link is followed, to whatever it points. */
+  #check(id) {
+    checkPrivateFolder(errandsFolder(this.state));
+    checkPrivateFolder(this.folderOf(id));
+  }
+};
+function madeAt(entry) {
+  return entry.kind === "errand" ? entry.record.createdAt : Number.NEGATIVE_INFINITY;
+}
+function letters() {
+  return [...randomBytes2(20)].map((byte) => ALPHABET2[byte & 31]).join("");
+}
+
+// sidecar/src/desk/retention.ts
+import { lstatSync as lstatSync4, rmdirSync, rmSync as rmSync6 } from "node:fs";
+import { dirname as dirname8 } from "node:path";
+var FOLDER_MS = 6e4;
+function removeOldErrands(errands, before) {
+  const removed = [];
+  const kept = [];
+  const problems = [];
+  for (const entry of errands.list()) {
+    if (entry.kind === "problem") {
+      problems.push({ id: entry.id, problem: entry.problem });
+      continue;
+    }
+    const { record: record2 } = entry;
+    if ((record2.endedAt ?? record2.createdAt) > before) continue;
+    const why = inUse(record2) ?? failed(() => removeErrand(errands, record2));
+    if (why === null) removed.push(record2.id);
+    else kept.push({ id: record2.id, why });
+  }
+  for (const id of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
+    const why = failed(() => errands.remove(id));
+    if (why !== null) kept.push({ id, why });
+  }
+  return { removed, kept, problems };
+}
+function inUse({ id, end, asker, host: host2, tmux, worker: worker2 }) {
+  if (isAlive(asker) || isAlive(host2)) return end === null ? "its worker is at work" : "its end is being told";
+  if (isAlive(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0) {
+    return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
+  }
+  return null;
+}
+function removeErrand(errands, { id, tmux }) {
+  errands.remove(id);
+  if (tmux !== null) removeSocket(tmux);
+}
+function removeSocket(path) {
+  if (!lstatSync4(path, { throwIfNoEntry: false })?.isSocket()) return;
+  rmSync6(path, { force: true });
+  try {
+    rmdirSync(dirname8(path));
+  } catch (error) {
+    if (codeOf(error) !== "ENOTEMPTY") throw error;
+  }
+}
+function failed(act) {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    return messageOf2(error);
+  }
+}
+
+// sidecar/src/job/retention.ts
+import { rmSync as rmSync7 } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+// sidecar/src/job/catalog.ts
+import { closeSync as closeSync5, constants as constants6, fstatSync as fstatSync3, lstatSync as lstatSync5, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+import { join as join16 } from "node:path";
+function listJobs(state) {
+  const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
+  return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
+}
+function jobIds(state) {
+  const folder = jobsFolder(state);
+  if (!isThere(folder)) return [];
+  checkPrivateFolder(folder);
+  return namesIn(folder).filter(isJobId);
+}
+function lookAt(state, id) {
+  const folder = jobFolder(state, id);
+  try {
+    checkPrivateFolder(folder);
+    const record2 = recordOf2(readPrivate(join16(folder, "state.json")).toString("utf8"), id);
+    const last = lastEvent(join16(folder, "events.jsonl"));
+    const isHeld = livingOwner(folder) !== null;
+    const isOpen = last !== null && last.kind !== "turn_ended";
+    return {
+      kind: "job",
+      id,
+      folder,
+      record: record2,
+      status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
+      lastOutcome: last?.kind === "turn_ended" ? last.outcome : null,
+      lastEvent: last,
+      task: beginningOf(join16(folder, "prompts", "1")),
+      isHeld,
+      bytes: bytesBelow(folder)
+    };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" && !isThere(folder)) return null;
+    const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
+    return { kind: "problem", id, folder, problem };
+  }
+}
+var TASK_BYTES = 400;
+function beginningOf(path) {
+  let descriptor;
+  try {
+    descriptor = openPrivate(path, constants6.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return "";
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(TASK_BYTES);
+    const count2 = readSync2(descriptor, bytes, 0, TASK_BYTES, 0);
+    return new TextDecoder().decode(bytes.subarray(0, count2), { stream: true });
+  } finally {
+    closeSync5(descriptor);
+  }
+}
+function lastEvent(path) {
+  let descriptor;
+  try {
+    descriptor = openPrivate(path, constants6.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const { size: size2 } = fstatSync3(descriptor);
+    for (let length = Math.min(size2, 64 * 1024); length > 0; length = Math.min(size2, length * 8)) {
+      const bytes = Buffer.alloc(length);
+      const count2 = readSync2(descriptor, bytes, 0, length, size2 - length);
+      const event = lastEventIn(bytes.subarray(0, count2), length === size2);
+      if (event !== null || length === size2) return event;
+    }
+    return null;
+  } finally {
+    closeSync5(descriptor);
+  }
+}
+function lastEventIn(bytes, isWhole) {
+  let end = bytes.lastIndexOf(10);
+  while (end > 0) {
+    const before = bytes.lastIndexOf(10, end - 1);
+    if (before === -1 && !isWhole) return null;
+    try {
+      return shownEventOf(JSON.parse(bytes.subarray(before + 1, end).toString("utf8")));
+    } catch {
+      end = before;
+    }
+  }
+  return null;
+}
+var KINDS = {
+  turn_started: true,
+  message: true,
+  reasoning: true,
+  plan: true,
+  action_started: true,
+  action_completed: true,
+  retry: true,
+  approval: true,
+  warning: true,
+  steered: true,
+  turn_ended: true
+};
+var OUTCOMES = ["completed", "empty", "interrupted", "failed"];
+var WORD3 = { max: Number.MAX_SAFE_INTEGER };
+function shownEventOf(value) {
+  const fields = objectOf(value, "the event");
+  const kind = choiceOf(fields, "kind", Object.keys(KINDS));
+  if (kind === "action_started" || kind === "action_completed") {
+    const action = objectOf(fields.action, "action");
+    textOf2(action, "tool", WORD3);
+    if (action.tool === "other") textOf2(action, "name", WORD3);
+  }
+  if (kind === "turn_ended") {
+    if (fields.tokens !== null) objectOf(fields.tokens, "tokens");
+    const outcome = objectOf(fields.outcome, "outcome");
+    if (choiceOf(outcome, "kind", OUTCOMES) === "failed") {
+      const failure3 = objectOf(outcome.failure, "failure");
+      for (const name2 of ["kind", "status", "message"]) textOf2(failure3, name2, WORD3);
+    }
+  }
+  return value;
+}
+function bytesBelow(path) {
+  let stat2;
+  try {
+    stat2 = lstatSync5(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+  if (!stat2.isDirectory()) return stat2.size;
+  return readdirSync5(path).reduce((sum, name2) => sum + bytesBelow(join16(path, name2)), 0);
+}
+function changedAt(entry) {
+  return entry.kind === "job" ? entry.record.updatedAt : Number.NEGATIVE_INFINITY;
+}
+function problemOf(error, folder) {
+  const message2 = messageOf2(error);
+  return message2.includes(folder) ? message2 : `${folder}: ${message2}`;
+}
+
+// sidecar/src/job/retention.ts
+function expired(jobs2, { maxAgeMs, maxBytes }, now) {
+  const oldestFirst = [...jobs2].sort((a, b) => a.record.updatedAt - b.record.updatedAt);
+  let total = jobs2.reduce((sum, job) => sum + job.bytes, 0);
+  return oldestFirst.filter((job) => {
+    if (job.isHeld) return false;
+    if (now - job.record.updatedAt <= maxAgeMs && total <= maxBytes) return false;
+    total -= job.bytes;
+    return true;
+  });
+}
+function remove(job, self) {
+  try {
+    takeJob(job.folder, job.id, self);
+    rmSync7(job.folder, { recursive: true, force: true });
+    return { kind: "removed", job };
+  } catch (error) {
+    return { kind: "kept", job, why: messageOf2(error) };
+  }
+}
+async function removeOldJobs(state, self, retention, now) {
+  const jobs2 = [];
+  for (const id of jobIds(state)) {
+    const entry = lookAt(state, id);
+    if (entry?.kind === "job") jobs2.push(entry);
+    await nextTurn();
+  }
+  const removals = [];
+  for (const job of expired(jobs2, retention, now)) {
+    removals.push(remove(job, self));
+    await nextTurn();
+  }
+  return removals;
+}
+
+// sidecar/src/server/tidy.ts
+var RETENTION = { maxAgeMs: 30 * 24 * 36e5, maxBytes: 1024 ** 3 };
+async function tidy(state, self, log) {
+  try {
+    for (const { sidecar, ended, survivors } of await reap(state, log)) {
+      log("warning", `sidecar ${sidecar} had left processes running; they were ended`, { ended, survivors });
+    }
+    for (const removal of await applyRetention(state, self, RETENTION, Date.now())) {
+      if (removal.kind === "removed") log("info", `job ${removal.job.id} was removed: it was kept long enough`);
+      else log("warning", `job ${removal.job.id} could not be removed`, { why: removal.why });
+    }
+  } catch (error) {
+    log("error", "what earlier sidecars left could not be tidied", { error });
+  }
+}
+async function applyRetention(state, self, retention, now) {
+  const removals = await removeOldJobs(state, self, retention, now);
+  removeOldErrands(new Errands(state), now - retention.maxAgeMs);
+  removeOldLogs(state, now - retention.maxAgeMs);
+  return removals;
+}
+function removeOldLogs(state, before) {
+  for (const name2 of namesIn(logsFolder(state)).filter((each) => /^(?:sidecar|errand)-[\w-]+\.jsonl$/.test(each))) {
+    const path = join17(logsFolder(state), name2);
+    const stat2 = lstatSync6(path, { throwIfNoEntry: false });
+    if (stat2 !== void 0 && stat2.mtimeMs < before) rmSync8(path, { force: true });
   }
 }
 
@@ -6722,19 +6728,6 @@ async function serve(options = {}) {
   recorder.close(survivors.length > 0);
   logFile.close();
   return survivors.length > 0 ? 1 : 0;
-}
-async function tidy(state, self, log) {
-  try {
-    for (const { sidecar, ended, survivors } of await reap(state, log)) {
-      log("warning", `sidecar ${sidecar} had left processes running; they were ended`, { ended, survivors });
-    }
-    for (const removal of await applyRetention(state, self, RETENTION, Date.now())) {
-      if (removal.kind === "removed") log("info", `job ${removal.job.id} was removed: it was kept long enough`);
-      else log("warning", `job ${removal.job.id} could not be removed`, { why: removal.why });
-    }
-  } catch (error) {
-    log("error", "what earlier sidecars left could not be tidied", { error });
-  }
 }
 
 // sidecar/src/cli/options.ts
@@ -7145,9 +7138,8 @@ import { fileURLToPath } from "node:url";
 var PLUGIN = fileURLToPath(new URL("..", import.meta.url));
 var DEPTH_LIMIT = 3;
 var DEPTH_VARIABLE2 = "LICH_SUBAGENT_DEPTH";
-function depthOf2(env) {
-  const depth = Number(env[DEPTH_VARIABLE2] ?? "0");
-  return Number.isInteger(depth) && depth > 0 ? depth : 0;
+function depthOf(env) {
+  return depthIn(env, DEPTH_VARIABLE2);
 }
 function argumentsOf({ model, mode }) {
   return [
@@ -7169,6 +7161,18 @@ function environmentOf2({ id, session, depth, desk }, parent) {
     [ERRAND_VARIABLE]: id
   };
 }
+function ownEnvironment(parent) {
+  const isInside = INSIDE.some((name2) => parent[name2] !== void 0);
+  return Object.fromEntries(
+    Object.entries(parent).filter((entry) => {
+      const [name2, value] = entry;
+      if (value === void 0 || /^(?:TMUX|TMUX_PANE|LICH_.*)$/.test(name2)) return false;
+      return !(isInside && SESSION_VARIABLES.test(name2));
+    })
+  );
+}
+var INSIDE = ["CLAUDECODE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS"];
+var SESSION_VARIABLES = /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
 var HERE = "127.0.0.1";
 function withoutProxyHere(env) {
   if (!Object.keys(env).some((name2) => /^https?_proxy$/i.test(name2))) return env;
@@ -7385,6 +7389,348 @@ function ageOf(text2) {
   return Number(found[1]) * UNIT_MS[found[2]];
 }
 
+// sidecar/src/worker/tmux.ts
+import { execFile as execFile2 } from "node:child_process";
+import { rmSync as rmSync9 } from "node:fs";
+import { dirname as dirname9 } from "node:path";
+import { setTimeout as sleep2 } from "node:timers/promises";
+import { promisify as promisify2 } from "node:util";
+var run2 = promisify2(execFile2);
+var COLUMNS = 200;
+var ROWS = 50;
+var HISTORY = 2e4;
+var TIMEOUT_MS = 1e4;
+var REAP_MS = 3e3;
+var LOOK_MS = 50;
+var SESSION = "worker";
+var TmuxError = class extends Error {
+};
+var Tmux = class {
+  constructor(program, socket) {
+    this.program = program;
+    this.socket = socket;
+  }
+  program;
+  socket;
+  /**
+   * Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process; where it was
+   * started before, by somebody who was killed before it could be noted, to that one's.
+   */
+  async start(argv, cwd, env) {
+    const started = this.#tmux(
+      [
+        ...["set-option", "-g", "default-terminal", "tmux-256color", ";"],
+        ...["set-option", "-g", "history-limit", String(HISTORY), ";"],
+        ...["set-option", "-g", "window-size", "latest", ";"],
+        // Escape is a key of Claude Code's, not the beginning of one.
+        ...["set-option", "-s", "escape-time", "0", ";"],
+        ...["set-option", "-g", "mouse", "on", ";"],
+        ...["set-option", "-g", "focus-events", "on", ";"],
+        ...["set-option", "-g", "status", "off", ";"],
+        // Says how the program ended, and what it said last.
+        ...["set-option", "-g", "remain-on-exit", "on", ";"],
+        // A line of tmux's own would push the first line of the screen out; one older than 3.3 has no say in it.
+        ...["set-option", "-gq", "remain-on-exit-format", "", ";"],
+        ...["new-session", "-d", "-s", SESSION, "-x", String(COLUMNS), "-y", String(ROWS), "--", ...argv.map(literal2)]
+      ],
+      // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
+      { cwd, env }
+    );
+    await started.catch((error) => {
+      if (!messageOf2(error).includes("duplicate session")) throw error;
+    });
+    const pid = Number(await this.#tmux(["display-message", "-p", "#{pane_pid}"]));
+    return { pid, startTime: entryOf(pid)?.startTime ?? "" };
+  }
+  /**
+   * What the window shows; '' where the server is gone.
+   *
+   * @param above How many lines that have scrolled off come first.
+   */
+  async screen(above = 0) {
+    return await this.#tmux(["capture-pane", "-p", "-S", String(-above)]).catch(() => "");
+  }
+  /** How the program ended, for a reader; undefined where the server is gone, or cannot say. */
+  async ending() {
+    const format = "#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
+    const end = performance.now() + REAP_MS;
+    try {
+      while (performance.now() < end) {
+        const said = await this.#tmux(["display-message", "-p", format]);
+        const [pid, isDead, status, signal2] = said.trimEnd().split(" ");
+        if (isDead === "1" && signal2) return `signal ${signal2}`;
+        if (isDead === "1" && status) return `exit code ${status}`;
+        process.kill(Number(pid), "SIGCHLD");
+        await sleep2(LOOK_MS);
+      }
+    } catch {
+    }
+    return void 0;
+  }
+  /** From now on the window closes with its program, as a person who goes on in it expects. */
+  async letGo() {
+    await this.#tmux(["set-option", "-g", "remain-on-exit", "off"]).catch(() => "");
+  }
+  /** Ends the server and with it what runs in it, and removes its folder. */
+  async close() {
+    await this.#tmux(["kill-server"]).catch(() => "");
+    rmSync9(dirname9(this.socket), { recursive: true, force: true });
+  }
+  /** What a terminal is to run to show the window. */
+  get attachCommand() {
+    return { program: this.program, args: ["-u", "-S", this.socket, "attach-session"] };
+  }
+  async #tmux(args, place = {}) {
+    try {
+      const { stdout } = await run2(this.program, ["-u", "-S", this.socket, "-f", "/dev/null", ...args], {
+        ...place,
+        timeout: TIMEOUT_MS,
+        maxBuffer: 16 * 1024 * 1024
+      });
+      return stdout;
+    } catch (error) {
+      const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+      throw new TmuxError(said || messageOf2(error));
+    }
+  }
+};
+function literal2(word) {
+  return word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word;
+}
+
+// sidecar/src/worker/close.ts
+var HANG_UP_MS = 3e3;
+var HOST_MS = 8e3;
+async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
+  tree?.sample();
+  const inTerminal = worker2 === null ? [] : below(worker2);
+  if (tmux !== null) await closeTerminal(tmux);
+  const left = await untilGone(inTerminal, HANG_UP_MS);
+  for (const each of left) signal(each, "SIGTERM");
+  await untilGone(left, GRACE.termMs);
+  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id])]);
+  for (const entry of errands.list()) {
+    if (entry.kind !== "errand" || entry.record.parent !== id || entry.record.tmux === null) continue;
+    const end = { kind: "interrupted", detail: `the worker that asked, ${id}, was closed` };
+    survivors.push(...await closeErrand(errands, entry.record.id, end));
+  }
+  return survivors;
+}
+async function closeErrand(errands, id, end) {
+  const host2 = errands.read(id)?.host ?? null;
+  if (host2 !== null && isAlive(host2)) {
+    signal(host2, "SIGTERM");
+    await untilGone([host2], HOST_MS);
+    signal(host2, "SIGKILL");
+  }
+  const record2 = errands.read(id);
+  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id]));
+  const survivors = await closeWorker(errands, record2);
+  errands.save({
+    ...record2,
+    ...record2.end === null ? { end, endedAt: Date.now() } : {},
+    ...{ wait: null, host: null, desk: null, tmux: null, worker: null }
+  });
+  return survivors;
+}
+function below(root) {
+  const tree = new ProcessTree(root);
+  tree.sample();
+  return tree.living();
+}
+async function closeTerminal(socket) {
+  try {
+    await new Tmux(programOf("tmux", process.env), socket).close();
+  } catch (error) {
+    if (!(error instanceof MissingProgramError)) throw error;
+  }
+}
+
+// sidecar/src/worker/leftovers.ts
+var END = { kind: "interrupted", detail: "who asked was killed, and so was its desk" };
+function isAbandoned(errand) {
+  return errand.end === null && isAlone(errand);
+}
+async function closeLeftovers(errands) {
+  const left = errands.list().flatMap((entry) => entry.kind === "errand" && isLeft(entry.record) ? entry.record : []);
+  await Promise.all(left.map(({ id }) => closeErrand(errands, id, END)));
+  return left.map(({ id }) => id);
+}
+function isLeft(errand) {
+  const { end, isKept, tmux, worker: worker2 } = errand;
+  const isWanted = isKept && isAlive(worker2);
+  return isAlone(errand) && !isWanted && (end === null || tmux !== null);
+}
+function isAlone({ asker, host: host2 }) {
+  return !isAlive(asker) && !isAlive(host2);
+}
+
+// sidecar/src/cli/worker/words.ts
+function sayWait(wait, id, terminal) {
+  if (wait === null) terminal.complain("verbatim worker: it goes on");
+  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id}`);
+}
+function waitSentence({ for: what, what: detail }) {
+  const said = detail === "" ? "" : ` (${oneLine(detail, 300)})`;
+  switch (what) {
+    case "trust":
+      return "it asks whether you trust its folder";
+    case "api_key":
+      return "it asks whether to use the API key in ANTHROPIC_API_KEY";
+    case "sign_in":
+      return "it asks you to sign in";
+    case "onboarding":
+      return "it is at the questions of a first start";
+    case "mcp_servers":
+      return "it asks about the project's MCP servers";
+    case "imports":
+      return "it asks about files that CLAUDE.md imports";
+    case "warning":
+      return "it asks you to accept the risk of its permission mode";
+    case "start":
+      return `it has not taken its task${said}`;
+    case "permission":
+      return `it asks for permission${said}`;
+    case "question":
+      return `it asks a question${said}`;
+    case "task_refused":
+      return `Claude Code did not take the task${said}`;
+    case "turn_failed":
+      return `its turn failed${said}; it waits for a message`;
+    default:
+      return what;
+  }
+}
+function endSentence(id, end) {
+  switch (end.kind) {
+    case "answered":
+      return `errand ${id} was answered`;
+    case "unanswered":
+      return `errand ${id} has no answer: ${UNANSWERED_WORDS[end.how]}`;
+    case "worker_ended":
+      return `the worker of errand ${id} ended before it answered: ${end.detail}`;
+    case "timed_out":
+      return `errand ${id} was not answered in time`;
+    case "interrupted":
+      return `errand ${id} was interrupted: ${end.detail}`;
+    case "failed":
+      return `errand ${id} failed: ${end.detail}`;
+    default:
+      return end;
+  }
+}
+var UNANSWERED_WORDS = {
+  blank: "the worker ended its turn with a blank message",
+  error: "the worker's turn failed",
+  refusal: "the worker's model refused"
+};
+function statusWord2(errand) {
+  const { end, wait, take, worker: worker2, isKept } = errand;
+  const isOpen = isKept && isAlive(worker2);
+  if (end !== null) return `${end.kind.replaceAll("_", " ")}${isOpen ? ", kept open" : ""}`;
+  if (isAbandoned(errand)) return "abandoned";
+  if (wait !== null) return `waits: ${wait.for.replaceAll("_", " ")}`;
+  return take === null ? "starting" : "working";
+}
+
+// sidecar/src/cli/worker/end.ts
+async function printEnd(errands, { id, end }, isJson2, terminal) {
+  if (end === null) throw new CommandError(`verbatim worker: errand ${id} has no answer yet: its worker is at work`);
+  const answer6 = end.kind === "answered" ? errands.answerOf(id) : null;
+  if (end.kind === "answered" && answer6 === null) {
+    throw new CommandError(`verbatim worker: the answer of errand ${id} is not on disk any more`);
+  }
+  if (isJson2) {
+    const { kind, ...facts3 } = end;
+    const whole = {
+      errand: id,
+      status: kind,
+      ...facts3,
+      ...answer6 === null ? {} : { answer: answer6.toString("utf8") }
+    };
+    await terminal.print(`${JSON.stringify(whole, null, 2)}
+`);
+  } else if (answer6 !== null) {
+    await terminal.print(answer6);
+  }
+  if (end.kind !== "answered") terminal.complain(`verbatim worker: ${oneLine(endSentence(id, end), 800)}`);
+  else if (end.isTruncated) {
+    terminal.complain(
+      `verbatim worker: the answer was longer than a report may be (${TEXT_LIMIT} characters, 64 KiB): it is cut, and says so at its end`
+    );
+  }
+  return exitCodeOf(end);
+}
+function exitCodeOf(end) {
+  switch (end.kind) {
+    case "answered":
+      return 0;
+    case "failed":
+      return 1;
+    case "unanswered":
+      return 3;
+    case "worker_ended":
+      return 4;
+    // As coreutils' timeout has it, and as a shell says of a command that Ctrl-C ended.
+    case "timed_out":
+      return 124;
+    case "interrupted":
+      return 130;
+    default:
+      return end;
+  }
+}
+
+// sidecar/src/cli/worker/errand-at.ts
+function errandAt(errands, id) {
+  if (!ERRAND_ID.test(id)) {
+    const given2 = JSON.stringify(oneLine(id, 60));
+    const what = `${given2} is no errand id: "e" and 20 letters or digits, as \`verbatim worker list\` lists them`;
+    throw new CommandError(`verbatim worker: ${what}`, 2);
+  }
+  let record2;
+  try {
+    record2 = errands.read(id);
+  } catch (error) {
+    if (!(error instanceof ShapeError || error instanceof SyntaxError)) throw error;
+    throw new CommandError(`verbatim worker: ${errands.folderOf(id)} is damaged: ${oneLine(error.message, 300)}`);
+  }
+  if (record2 === null) {
+    throw new CommandError(`verbatim worker: there is no errand ${id}; \`verbatim worker list\` lists them`);
+  }
+  return record2;
+}
+
+// sidecar/src/cli/worker/answer.ts
+async function answer4(args, terminal) {
+  const { values, positionals } = read2("worker answer", args, { json: "boolean" }, ["<errand>"]);
+  const errands = new Errands(stateFolder(process.env));
+  return await printEnd(errands, errandAt(errands, positionals[0] ?? ""), values.json ?? false, terminal);
+}
+
+// sidecar/src/cli/worker/attach.ts
+import { spawn as spawn2 } from "node:child_process";
+async function attach(args, terminal) {
+  const { positionals } = read2("worker attach", args, {}, ["<errand>"]);
+  const { id, tmux, worker: worker2 } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
+  if (tmux === null || !isAlive(worker2)) {
+    throw new CommandError(
+      `verbatim worker attach: the worker of errand ${id} has ended; see \`verbatim worker list\``
+    );
+  }
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new CommandError("verbatim worker attach: this is no terminal that a worker could be shown in", 2);
+  }
+  terminal.complain("verbatim worker: Ctrl-b d leaves the worker, which goes on");
+  const { program, args: words } = new Tmux(programOf("tmux", process.env), tmux).attachCommand;
+  const { TMUX: _, ...env } = process.env;
+  return await new Promise((settle, fail) => {
+    const child = spawn2(program, words, { env, stdio: "inherit" });
+    child.once("error", fail);
+    child.once("exit", (code) => settle(code ?? 1));
+  });
+}
+
 // sidecar/src/worker/host.ts
 import { existsSync as existsSync2 } from "node:fs";
 import { join as join19 } from "node:path";
@@ -7575,12 +7921,12 @@ var Rate = class {
 var REQUEST_MS = 1e4;
 var CONNECTIONS = 100;
 var STRANGERS = "";
-function createDesk(ports) {
+function createDeskServer(ports) {
   const rate = new Rate(ports.now);
   const limit = ports.requestMs ?? REQUEST_MS;
   const limits = { requestTimeout: limit, headersTimeout: limit, connectionsCheckingInterval: limit / 10 };
   const server = createServer2(limits, (request, response) => {
-    answer4(ports, rate, request, response).catch((error) => {
+    answer5(ports, rate, request, response).catch((error) => {
       ports.log("warning", "an answer could not be written", { error });
       response.destroy();
     });
@@ -7592,7 +7938,7 @@ function createDesk(ports) {
   });
   return server;
 }
-async function answer4({ desk, token, log }, rate, request, response) {
+async function answer5({ desk, token, log }, rate, request, response) {
   const [path = "/", query = ""] = (request.url ?? "/").split("?");
   try {
     const read3 = readerOf(path, desk);
@@ -7657,163 +8003,6 @@ function refusalOf2(error) {
   return new Refusal("internal", `the errand desk failed: ${messageOf2(error)}`);
 }
 
-// sidecar/src/worker/tmux.ts
-import { execFile as execFile2 } from "node:child_process";
-import { rmSync as rmSync8 } from "node:fs";
-import { dirname as dirname9 } from "node:path";
-import { setTimeout as sleep2 } from "node:timers/promises";
-import { promisify as promisify2 } from "node:util";
-var run2 = promisify2(execFile2);
-var COLUMNS = 200;
-var ROWS = 50;
-var HISTORY = 2e4;
-var TIMEOUT_MS = 1e4;
-var REAP_MS = 3e3;
-var LOOK_MS = 50;
-var SESSION = "worker";
-var TmuxError = class extends Error {
-};
-var Tmux = class {
-  constructor(program, socket) {
-    this.program = program;
-    this.socket = socket;
-  }
-  program;
-  socket;
-  /**
-   * Starts the server and, in its only window, `argv` without a shell. Resolves to that program's process; where it was
-   * started before, by somebody who was killed before it could be noted, to that one's.
-   */
-  async start(argv, cwd, env) {
-    const started = this.#tmux(
-      [
-        ...["set-option", "-g", "default-terminal", "tmux-256color", ";"],
-        ...["set-option", "-g", "history-limit", String(HISTORY), ";"],
-        ...["set-option", "-g", "window-size", "latest", ";"],
-        // Escape is a key of Claude Code's, not the beginning of one.
-        ...["set-option", "-s", "escape-time", "0", ";"],
-        ...["set-option", "-g", "mouse", "on", ";"],
-        ...["set-option", "-g", "focus-events", "on", ";"],
-        ...["set-option", "-g", "status", "off", ";"],
-        // Says how the program ended, and what it said last.
-        ...["set-option", "-g", "remain-on-exit", "on", ";"],
-        // A line of tmux's own would push the first line of the screen out; one older than 3.3 has no say in it.
-        ...["set-option", "-gq", "remain-on-exit-format", "", ";"],
-        ...["new-session", "-d", "-s", SESSION, "-x", String(COLUMNS), "-y", String(ROWS), "--", ...argv.map(literal2)]
-      ],
-      // The window begins where the client stands: tmux would expand what looks like a format in `-c`.
-      { cwd, env }
-    );
-    await started.catch((error) => {
-      if (!messageOf2(error).includes("duplicate session")) throw error;
-    });
-    const pid = Number(await this.#tmux(["display-message", "-p", "#{pane_pid}"]));
-    return { pid, startTime: entryOf(pid)?.startTime ?? "" };
-  }
-  /**
-   * What the window shows; '' where the server is gone.
-   *
-   * @param above How many lines that have scrolled off come first.
-   */
-  async screen(above = 0) {
-    return await this.#tmux(["capture-pane", "-p", "-S", String(-above)]).catch(() => "");
-  }
-  /** How the program ended, for a reader; undefined where the server is gone, or cannot say. */
-  async ending() {
-    const format = "#{pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
-    const end = performance.now() + REAP_MS;
-    try {
-      while (performance.now() < end) {
-        const said = await this.#tmux(["display-message", "-p", format]);
-        const [pid, isDead, status, signal2] = said.trimEnd().split(" ");
-        if (isDead === "1" && signal2) return `signal ${signal2}`;
-        if (isDead === "1" && status) return `exit code ${status}`;
-        process.kill(Number(pid), "SIGCHLD");
-        await sleep2(LOOK_MS);
-      }
-    } catch {
-    }
-    return void 0;
-  }
-  /** From now on the window closes with its program, as a person who goes on in it expects. */
-  async letGo() {
-    await this.#tmux(["set-option", "-g", "remain-on-exit", "off"]).catch(() => "");
-  }
-  /** Ends the server and with it what runs in it, and removes its folder. */
-  async close() {
-    await this.#tmux(["kill-server"]).catch(() => "");
-    rmSync8(dirname9(this.socket), { recursive: true, force: true });
-  }
-  /** What a terminal is to run to show the window. */
-  get attachCommand() {
-    return { program: this.program, args: ["-u", "-S", this.socket, "attach-session"] };
-  }
-  async #tmux(args, place = {}) {
-    try {
-      const { stdout } = await run2(this.program, ["-u", "-S", this.socket, "-f", "/dev/null", ...args], {
-        ...place,
-        timeout: TIMEOUT_MS,
-        maxBuffer: 16 * 1024 * 1024
-      });
-      return stdout;
-    } catch (error) {
-      const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
-      throw new TmuxError(said || messageOf2(error));
-    }
-  }
-};
-function literal2(word) {
-  return word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word;
-}
-
-// sidecar/src/worker/close.ts
-var HANG_UP_MS = 3e3;
-var HOST_MS = 8e3;
-async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
-  tree?.sample();
-  const inTerminal = worker2 === null ? [] : below(worker2);
-  if (tmux !== null) await closeTerminal(tmux);
-  const left = await untilGone(inTerminal, HANG_UP_MS);
-  for (const each of left) signal(each, "SIGTERM");
-  await untilGone(left, GRACE.termMs);
-  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id])]);
-  for (const entry of errands.list()) {
-    if (entry.kind !== "errand" || entry.record.parent !== id || entry.record.tmux === null) continue;
-    const end = { kind: "interrupted", detail: `the worker that asked, ${id}, was closed` };
-    survivors.push(...await closeErrand(errands, entry.record.id, end));
-  }
-  return survivors;
-}
-async function closeErrand(errands, id, end) {
-  const host2 = errands.read(id)?.host ?? null;
-  if (host2 !== null && isAlive(host2)) {
-    signal(host2, "SIGTERM");
-    await untilGone([host2], HOST_MS);
-    signal(host2, "SIGKILL");
-  }
-  const record2 = errands.read(id);
-  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id]));
-  const survivors = await closeWorker(errands, record2);
-  errands.save({
-    ...record2,
-    ...record2.end === null ? { end, endedAt: Date.now() } : {},
-    ...{ wait: null, host: null, desk: null, tmux: null, worker: null }
-  });
-  return survivors;
-}
-function below(root) {
-  const tree = new ProcessTree(root);
-  tree.sample();
-  return tree.living();
-}
-async function closeTerminal(socket) {
-  try {
-    await new Tmux(programOf("tmux", process.env), socket).close();
-  } catch (error) {
-    if (!(error instanceof MissingProgramError)) throw error;
-  }
-}
-
 // sidecar/src/worker/screen.ts
 var SHOWN = [
   [/Accessing workspace:/, "trust"],
@@ -7839,7 +8028,7 @@ var WATCH_MS = 200;
 var SCREEN_MS = 500;
 var START_MS = 2e4;
 var LAST_REPORT_MS = 300;
-async function host(id) {
+async function hostErrand(id) {
   keepHeapSmall();
   const state = stateFolder(process.env);
   const hide2 = (text2) => mask(text2, process.env);
@@ -7920,7 +8109,7 @@ var Worker = class {
   /** Where a desk of this errand listened before, it must again: the worker knows no other address. */
   async #openDesk() {
     const token = this.#errand.desk?.token ?? mintToken();
-    const server = createDesk({ desk: this.desk, token, log: this.log, now: () => performance.now() });
+    const server = createDeskServer({ desk: this.desk, token, log: this.log, now: () => performance.now() });
     await new Promise((resolve4, reject) => {
       server.once("error", reject);
       server.listen({ host: "127.0.0.1", port: this.#errand.desk?.port ?? 0 }, resolve4);
@@ -7977,189 +8166,10 @@ var Worker = class {
   }
 };
 
-// sidecar/src/worker/leftovers.ts
-var END = { kind: "interrupted", detail: "who asked was killed, and so was its desk" };
-function isAbandoned(errand) {
-  return errand.end === null && isAlone(errand);
-}
-async function closeLeftovers(errands) {
-  const left = errands.list().flatMap((entry) => entry.kind === "errand" && isLeft(entry.record) ? entry.record : []);
-  await Promise.all(left.map(({ id }) => closeErrand(errands, id, END)));
-  return left.map(({ id }) => id);
-}
-function isLeft(errand) {
-  const { end, isKept, tmux, worker: worker2 } = errand;
-  const isWanted = isKept && worker2 !== null && isAlive(worker2);
-  return isAlone(errand) && !isWanted && (end === null || tmux !== null);
-}
-function isAlone({ asker, host: host2 }) {
-  return ![asker, host2].some((process2) => process2 !== null && isAlive(process2));
-}
-
-// sidecar/src/cli/worker/words.ts
-function sayWait(wait, id, terminal) {
-  if (wait === null) terminal.complain("verbatim worker: it goes on");
-  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id}`);
-}
-function waitSentence({ for: what, what: detail }) {
-  const said = detail === "" ? "" : ` (${oneLine(detail, 300)})`;
-  switch (what) {
-    case "trust":
-      return "it asks whether you trust its folder";
-    case "api_key":
-      return "it asks whether to use the API key in ANTHROPIC_API_KEY";
-    case "sign_in":
-      return "it asks you to sign in";
-    case "onboarding":
-      return "it is at the questions of a first start";
-    case "mcp_servers":
-      return "it asks about the project's MCP servers";
-    case "imports":
-      return "it asks about files that CLAUDE.md imports";
-    case "warning":
-      return "it asks you to accept the risk of its permission mode";
-    case "start":
-      return `it has not taken its task${said}`;
-    case "permission":
-      return `it asks for permission${said}`;
-    case "question":
-      return `it asks a question${said}`;
-    case "task_refused":
-      return `Claude Code did not take the task${said}`;
-    case "turn_failed":
-      return `its turn failed${said}; it waits for a message`;
-    default:
-      return what;
-  }
-}
-function endSentence(id, end) {
-  switch (end.kind) {
-    case "answered":
-      return `errand ${id} was answered`;
-    case "unanswered":
-      return `errand ${id} has no answer: ${UNANSWERED_WORDS[end.how]}`;
-    case "worker_ended":
-      return `the worker of errand ${id} ended before it answered: ${end.detail}`;
-    case "timed_out":
-      return `errand ${id} was not answered in time`;
-    case "interrupted":
-      return `errand ${id} was interrupted: ${end.detail}`;
-    case "failed":
-      return `errand ${id} failed: ${end.detail}`;
-    default:
-      return end;
-  }
-}
-var UNANSWERED_WORDS = {
-  blank: "the worker ended its turn with a blank message",
-  error: "the worker's turn failed",
-  refusal: "the worker's model refused"
-};
-function statusWord2(errand) {
-  const { end, wait, take, worker: worker2, isKept } = errand;
-  const isOpen = isKept && worker2 !== null && isAlive(worker2);
-  if (end !== null) return `${end.kind.replaceAll("_", " ")}${isOpen ? ", kept open" : ""}`;
-  if (isAbandoned(errand)) return "abandoned";
-  if (wait !== null) return `waits: ${wait.for.replaceAll("_", " ")}`;
-  return take === null ? "starting" : "working";
-}
-
-// sidecar/src/cli/worker/end.ts
-async function printEnd(errands, { id, end }, isJson2, terminal) {
-  if (end === null) throw new CommandError(`verbatim worker: errand ${id} has no answer yet: its worker is at work`);
-  const answer6 = end.kind === "answered" ? errands.answerOf(id) : null;
-  if (end.kind === "answered" && answer6 === null) {
-    throw new CommandError(`verbatim worker: the answer of errand ${id} is not on disk any more`);
-  }
-  if (isJson2) {
-    const { kind, ...facts3 } = end;
-    const whole = {
-      errand: id,
-      status: kind,
-      ...facts3,
-      ...answer6 === null ? {} : { answer: answer6.toString("utf8") }
-    };
-    await terminal.print(`${JSON.stringify(whole, null, 2)}
-`);
-  } else if (answer6 !== null) {
-    await terminal.print(answer6);
-  }
-  if (end.kind !== "answered") terminal.complain(`verbatim worker: ${oneLine(endSentence(id, end), 800)}`);
-  else if (end.isTruncated) {
-    terminal.complain(
-      `verbatim worker: the answer was longer than a report may be (${TEXT_LIMIT} characters, 64 KiB): it is cut, and says so at its end`
-    );
-  }
-  return exitCodeOf(end);
-}
-function exitCodeOf(end) {
-  switch (end.kind) {
-    case "answered":
-      return 0;
-    case "failed":
-      return 1;
-    case "unanswered":
-      return 3;
-    case "worker_ended":
-      return 4;
-    // As coreutils' timeout has it, and as a shell says of a command that Ctrl-C ended.
-    case "timed_out":
-      return 124;
-    case "interrupted":
-      return 130;
-    default:
-      return end;
-  }
-}
-
-// sidecar/src/cli/worker/errand-at.ts
-function errandAt(errands, id) {
-  if (!ERRAND_ID.test(id)) {
-    const given2 = JSON.stringify(oneLine(id, 60));
-    const what = `${given2} is no errand id: "e" and 20 letters or digits, as \`verbatim worker list\` lists them`;
-    throw new CommandError(`verbatim worker: ${what}`, 2);
-  }
-  let record2;
-  try {
-    record2 = errands.read(id);
-  } catch (error) {
-    if (!(error instanceof ShapeError || error instanceof SyntaxError)) throw error;
-    throw new CommandError(`verbatim worker: ${errands.folderOf(id)} is damaged: ${oneLine(error.message, 300)}`);
-  }
-  if (record2 === null) {
-    throw new CommandError(`verbatim worker: there is no errand ${id}; \`verbatim worker list\` lists them`);
-  }
-  return record2;
-}
-
-// sidecar/src/cli/worker/answer.ts
-async function answer5(args, terminal) {
-  const { values, positionals } = read2("worker answer", args, { json: "boolean" }, ["<errand>"]);
-  const errands = new Errands(stateFolder(process.env));
-  return await printEnd(errands, errandAt(errands, positionals[0] ?? ""), values.json ?? false, terminal);
-}
-
-// sidecar/src/cli/worker/attach.ts
-import { spawn as spawn2 } from "node:child_process";
-async function attach(args, terminal) {
-  const { positionals } = read2("worker attach", args, {}, ["<errand>"]);
-  const { id, tmux, worker: worker2 } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
-  if (tmux === null || worker2 === null || !isAlive(worker2)) {
-    throw new CommandError(
-      `verbatim worker attach: the worker of errand ${id} has ended; see \`verbatim worker list\``
-    );
-  }
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new CommandError("verbatim worker attach: this is no terminal that a worker could be shown in", 2);
-  }
-  terminal.complain("verbatim worker: Ctrl-b d leaves the worker, which goes on");
-  const { program, args: words } = new Tmux(programOf("tmux", process.env), tmux).attachCommand;
-  const { TMUX: _, ...env } = process.env;
-  return await new Promise((settle, fail) => {
-    const child = spawn2(program, words, { env, stdio: "inherit" });
-    child.once("error", fail);
-    child.once("exit", (code) => settle(code ?? 1));
-  });
+// sidecar/src/cli/worker/host.ts
+async function host(args) {
+  const { positionals } = read2("worker host", args, {}, ["<errand>"]);
+  return await hostErrand(errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "").id);
 }
 
 // sidecar/src/cli/worker/list.ts
@@ -8201,7 +8211,7 @@ function facts2({ record: record2, task }) {
     task,
     wait: wait === null ? null : { ...wait, sentence: waitSentence(wait) },
     end: end === null ? null : { ...end, sentence: endSentence(id, end) },
-    workerPid: worker2 !== null && isAlive(worker2) ? worker2.pid : null,
+    workerPid: isAlive(worker2) ? worker2?.pid : null,
     createdAt: new Date(record2.createdAt).toISOString(),
     endedAt: record2.endedAt === null ? null : new Date(record2.endedAt).toISOString()
   };
@@ -8397,7 +8407,7 @@ function folderOf(given2 = ".") {
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);
 }
 function depthOfWorker(given2) {
-  const least = depthOf2(process.env) + 1;
+  const least = depthOf(process.env) + 1;
   if (least > DEPTH_LIMIT) {
     throw new CommandError(
       `verbatim worker run: this session is a worker ${least - 1} levels down, and workers may stand at most ${DEPTH_LIMIT} deep; do the task here`
@@ -8472,11 +8482,11 @@ async function perform(name2, args, terminal) {
     case "attach":
       return await attach(args, terminal);
     case "answer":
-      return await answer5(args, terminal);
+      return await answer4(args, terminal);
     case "stop":
       return await stop2(args, terminal);
     case "host":
-      return await host(args[0] ?? "");
+      return await host(args);
     default:
       return name2;
   }

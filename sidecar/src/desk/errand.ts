@@ -2,7 +2,8 @@
 import { WAITS, type Waiting } from '../../../plugin/hooks/protocol/errand.js';
 import { UNANSWERED, type Unanswered } from '../../../plugin/hooks/protocol/mod-answer.js';
 import type { ProcessIdentity } from '../process/table.js';
-import { choiceOf, countOf, type Fields, objectOf, ShapeError, textOf } from '../shape.js';
+import { choiceOf, countOf, type Fields, objectOf, textOf } from '../shape.js';
+import { LAST_DATE, stateFieldsOf } from '../state/state-file.js';
 
 /** How an errand ended; the first end stands. */
 export type ErrandEnd =
@@ -21,7 +22,7 @@ export type ErrandEnd =
 const ENDS = ['answered', 'unanswered', 'worker_ended', 'timed_out', 'interrupted', 'failed'] as const;
 
 /** What a worker that is not up yet waits for a person to do: a dialog of Claude Code's start; `start` is none we know. */
-export const START_WAITS = [
+const START_WAITS = [
   'trust',
   'api_key',
   'sign_in',
@@ -31,9 +32,10 @@ export const START_WAITS = [
   'warning',
   'start',
 ] as const;
+export type StartWait = { readonly for: (typeof START_WAITS)[number]; readonly what: string };
 
 /** What a worker waits for a person to do: a dialog of its start, or what its mod says once it is up. */
-export type Wait = Waiting | { readonly for: (typeof START_WAITS)[number]; readonly what: string };
+export type Wait = Waiting | StartWait;
 
 export type ErrandRecord = {
   readonly version: number;
@@ -70,18 +72,12 @@ export type ErrandRecord = {
 export const RECORD_VERSION = 1;
 
 const WORD = { max: 8192 };
-const LAST_DATE = 8.64e15;
 
 /** The record in `text`, of errand `id`. Throws a ShapeError or a SyntaxError. */
 export function recordOf(text: string, id: string): ErrandRecord {
-  const fields = objectOf(JSON.parse(text), 'state.json');
-  const version = countOf(fields, 'version', 1, 1_000_000);
-  if (version !== RECORD_VERSION) {
-    throw new ShapeError('version', `is ${version}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
-  }
-  if (fields.id !== id) throw new ShapeError('id', `must be ${id}, the name of its folder`);
+  const fields = stateFieldsOf(text, id, RECORD_VERSION);
   return {
-    version,
+    version: RECORD_VERSION,
     id,
     session: textOf(fields, 'session', WORD),
     parent: nullable(fields, 'parent', wordOf),

@@ -38,7 +38,7 @@ const STRANGERS = '';
 /** What a request got, and whose it was. */
 type Taken = { readonly session: string; readonly act: () => { readonly status: number; readonly body?: unknown } };
 
-export function createDesk(ports: DeskPorts): Server {
+export function createDeskServer(ports: DeskPorts): Server {
   const rate = new Rate(ports.now);
   const limit = ports.requestMs ?? REQUEST_MS;
   // Node looks for the late ones every 30 s by itself.

@@ -3,7 +3,7 @@ import { lstatSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ERRAND_VARIABLE } from '../../../plugin/hooks/protocol/errand.js';
 import { codeOf, messageOf } from '../errors.js';
-import { carrying, isAlive, type ProcessIdentity } from '../process/table.js';
+import { carrying, isAlive } from '../process/table.js';
 import type { ErrandRecord } from './errand.js';
 import type { Errands } from './errands.js';
 
@@ -43,16 +43,12 @@ export function removeOldErrands(errands: Errands, before: number): ErrandRemova
 
 /** Why an errand is to stay; null where nobody needs it any more. */
 function inUse({ id, end, asker, host, tmux, worker }: ErrandRecord): string | null {
-  if (isThere(asker) || isThere(host)) return end === null ? 'its worker is at work' : 'its end is being told';
+  if (isAlive(asker) || isAlive(host)) return end === null ? 'its worker is at work' : 'its end is being told';
   // A host that was killed may have opened a worker that its record does not name.
-  if (isThere(worker) || (tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0)) {
+  if (isAlive(worker) || (tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0)) {
     return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
   }
   return null;
-}
-
-function isThere(process: ProcessIdentity | null): boolean {
-  return process !== null && isAlive(process);
 }
 
 function removeErrand(errands: Errands, { id, tmux }: ErrandRecord): void {

@@ -9,13 +9,11 @@ import {
   type PermissionMode,
 } from '../../../plugin/hooks/protocol/api.js';
 import { choiceOf, countOf, type Fields, objectOf, ShapeError, textOf } from '../shape.js';
+import { LAST_DATE, stateFieldsOf } from '../state/state-file.js';
 import { ACCESS_LEVELS, type AccessLevel } from './access.js';
 
 /** Rule of a field that holds a word or a path. */
 const WORD = { max: 4096 };
-
-/** The last moment that a date can name, in milliseconds since the epoch. */
-const LAST_DATE = 8.64e15;
 
 export const RECORD_VERSION = 1;
 
@@ -55,14 +53,9 @@ export type JobRecord = {
 
 /** The record in `text`, which stands in the folder of job `id`. Throws a ShapeError or a SyntaxError. */
 export function recordOf(text: string, id: string): JobRecord {
-  const fields = objectOf(JSON.parse(text), 'state.json');
-  const version = countOf(fields, 'version', 1, 1_000_000);
-  if (version !== RECORD_VERSION) {
-    throw new ShapeError('version', `is ${version}; this Verbatim reads ${RECORD_VERSION}. Update Verbatim`);
-  }
-  if (fields.id !== id) throw new ShapeError('id', `must be ${id}, the name of its folder`);
+  const fields = stateFieldsOf(text, id, RECORD_VERSION);
   return {
-    version,
+    version: RECORD_VERSION,
     id,
     harness: choiceOf(fields, 'harness', HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, 'harnessVersion'),

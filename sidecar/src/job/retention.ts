@@ -1,18 +1,10 @@
-/** How long jobs and errands are kept, and the jobs' removal. A job that a sidecar holds is never removed. */
-import { lstatSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+/** How long jobs are kept, and their removal. A job that a sidecar holds is never removed. */
+import { rmSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Errands } from '../desk/errands.js';
-import { removeOldErrands } from '../desk/retention.js';
 import { messageOf } from '../errors.js';
 import type { ProcessIdentity } from '../process/table.js';
-import { namesIn } from '../state/private-files.js';
-import { logsFolder } from '../state/state-folder.js';
 import { type CatalogJob, jobIds, lookAt } from './catalog.js';
 import { takeJob } from './owner.js';
-
-const KEEP_MS = 30 * 24 * 3_600_000;
-const KEEP_BYTES = 1024 ** 3;
 
 export type Retention = {
   /** Jobs that changed longer ago than this go. */
@@ -20,8 +12,6 @@ export type Retention = {
   /** The longest unchanged go until those that stay need no more than this. */
   readonly maxBytes: number;
 };
-
-export const RETENTION: Retention = { maxAgeMs: KEEP_MS, maxBytes: KEEP_BYTES };
 
 /** Which of `jobs` are to go, the longest unchanged first. */
 function expired(jobs: readonly CatalogJob[], { maxAgeMs, maxBytes }: Retention, now: number): CatalogJob[] {
@@ -52,10 +42,10 @@ export function remove(job: CatalogJob, self: ProcessIdentity): Removal {
 }
 
 /**
- * Applies the retention to the jobs, errands and logs below `state`. Gives the event loop back after each job: there
- * may be thousands, and a sidecar that is just up has a first job to answer.
+ * Removes the jobs below `state` that were kept long enough. Gives the event loop back after each job: there may be
+ * thousands, and a sidecar that is just up has a first job to answer.
  */
-export async function applyRetention(
+export async function removeOldJobs(
   state: string,
   self: ProcessIdentity,
   retention: Retention,
@@ -72,15 +62,5 @@ export async function applyRetention(
     removals.push(remove(job, self));
     await nextTurn();
   }
-  removeOldErrands(new Errands(state), now - retention.maxAgeMs);
-  removeOldLogs(state, now - retention.maxAgeMs);
   return removals;
-}
-
-function removeOldLogs(state: string, before: number): void {
-  for (const name of namesIn(logsFolder(state)).filter((each) => /^(?:sidecar|errand)-[\w-]+\.jsonl$/.test(each))) {
-    const path = join(logsFolder(state), name);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat !== undefined && stat.mtimeMs < before) rmSync(path, { force: true });
-  }
 }

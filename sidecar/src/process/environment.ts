@@ -54,32 +54,12 @@ export function childEnvironment({ parent, keys, sidecar }: ChildEnvironment): R
   return {
     ...Object.fromEntries(kept),
     [SIDECAR_VARIABLE]: sidecar,
-    [DEPTH_VARIABLE]: String(depthOf(parent) + 1),
+    [DEPTH_VARIABLE]: String(depthIn(parent, DEPTH_VARIABLE) + 1),
   };
 }
 
-/**
- * The environment of a Claude Code of the user's own: the parent's, without what ties a process to the terminal, the
- * session or the orchestrator around it. Which variables Claude Code sets for its commands: measured on 2.1.332.
- */
-export function ownEnvironment(parent: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const isInside = INSIDE.some((name) => parent[name] !== undefined);
-  return Object.fromEntries(
-    Object.entries(parent).filter((entry): entry is [string, string] => {
-      const [name, value] = entry;
-      if (value === undefined || /^(?:TMUX|TMUX_PANE|LICH_.*)$/.test(name)) return false;
-      return !(isInside && SESSION_VARIABLES.test(name));
-    }),
-  );
-}
-
-/** One of these is there in whatever Claude Code starts: a command, or a plugin's process. */
-const INSIDE = ['CLAUDECODE', 'CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS'] as const;
-const SESSION_VARIABLES =
-  /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
-
-/** The depth that an environment states; 0 where it states none or no number. */
-export function depthOf(env: Readonly<Record<string, string | undefined>>): number {
-  const depth = Number(env[DEPTH_VARIABLE] ?? '0');
+/** The depth that an environment states in this variable; 0 where it states none or no number. */
+export function depthIn(env: Readonly<Record<string, string | undefined>>, variable: string): number {
+  const depth = Number(env[variable] ?? '0');
   return Number.isInteger(depth) && depth >= 0 ? depth : 0;
 }

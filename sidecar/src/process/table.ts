@@ -54,8 +54,9 @@ export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: entryOf(process.pid)?.startTime ?? '' };
 }
 
-/** Whether exactly this process still runs; a zombie does not. */
-export function isAlive(identity: ProcessIdentity): boolean {
+/** Whether exactly this process still runs; a zombie does not, and neither does none. */
+export function isAlive(identity: ProcessIdentity | null): boolean {
+  if (identity === null) return false;
   const entry = entryOf(identity.pid);
   return entry !== null && !entry.isZombie && entry.startTime === identity.startTime;
 }

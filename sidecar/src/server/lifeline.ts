@@ -66,7 +66,7 @@ function watchParent(): () => boolean {
 function watch(pid: number): () => boolean {
   if (process.platform !== 'linux') return () => isPid(pid);
   const session = entryOf(pid);
-  return () => session !== null && isAlive(session);
+  return () => isAlive(session);
 }
 
 function isPid(pid: number): boolean {

@@ -6,18 +6,18 @@ import { VERSION } from '../../../plugin/hooks/protocol/version.js';
 import { Harnesses, type HarnessMakers } from '../harness/registry.js';
 import { Jobs } from '../job/jobs.js';
 import { sidecarId } from '../job/owner.js';
-import { reap, recordSidecar } from '../job/reaper.js';
-import { applyRetention, RETENTION } from '../job/retention.js';
-import { type Log, openLog } from '../log.js';
+import { recordSidecar } from '../job/reaper.js';
+import { openLog } from '../log.js';
 import { SIDECAR_VARIABLE } from '../process/environment.js';
 import { killAll } from '../process/ladder.js';
 import { mask } from '../process/secrets.js';
-import { carrying, ownIdentity, type ProcessIdentity } from '../process/table.js';
+import { carrying, ownIdentity } from '../process/table.js';
 import { logsFolder, stateFolder } from '../state/state-folder.js';
 import { listen } from './address.js';
 import { keepHeapSmall } from './heap.js';
 import { createApi } from './http.js';
 import { type EndReason, type Lifeline, openLifeline } from './lifeline.js';
+import { tidy } from './tidy.js';
 import { mintToken } from './token.js';
 
 /** Milliseconds without a request after which the sidecar ends: the mod renews far more often. */
@@ -96,19 +96,4 @@ export async function serve(options: ServeOptions = {}): Promise<number> {
   recorder.close(survivors.length > 0);
   logFile.close();
   return survivors.length > 0 ? 1 : 0;
-}
-
-/** What is done once at the start of each sidecar for those before it. */
-async function tidy(state: string, self: ProcessIdentity, log: Log): Promise<void> {
-  try {
-    for (const { sidecar, ended, survivors } of await reap(state, log)) {
-      log('warning', `sidecar ${sidecar} had left processes running; they were ended`, { ended, survivors });
-    }
-    for (const removal of await applyRetention(state, self, RETENTION, Date.now())) {
-      if (removal.kind === 'removed') log('info', `job ${removal.job.id} was removed: it was kept long enough`);
-      else log('warning', `job ${removal.job.id} could not be removed`, { why: removal.why });
-    }
-  } catch (error) {
-    log('error', 'what earlier sidecars left could not be tidied', { error });
-  }
 }

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Desk } from '../desk/desk.js';
 import type { ErrandEnd, ErrandRecord, Wait } from '../desk/errand.js';
 import { Errands } from '../desk/errands.js';
-import { createDesk } from '../desk/http.js';
+import { createDeskServer } from '../desk/http.js';
 import { messageOf } from '../errors.js';
 import { type Log, openLog } from '../log.js';
 import { mask } from '../process/secrets.js';
@@ -46,7 +46,7 @@ export type HostSays =
 export type HostHears = { readonly kind: 'interrupt'; readonly detail: string };
 
 /** Runs errand `id` to its end. Resolves to the process's exit code. */
-export async function host(id: string): Promise<number> {
+export async function hostErrand(id: string): Promise<number> {
   keepHeapSmall();
   const state = stateFolder(process.env);
   const hide = (text: string) => mask(text, process.env);
@@ -132,7 +132,7 @@ class Worker {
   /** Where a desk of this errand listened before, it must again: the worker knows no other address. */
   async #openDesk(): Promise<void> {
     const token = this.#errand.desk?.token ?? mintToken();
-    const server = createDesk({ desk: this.desk, token, log: this.log, now: () => performance.now() });
+    const server = createDeskServer({ desk: this.desk, token, log: this.log, now: () => performance.now() });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host: '127.0.0.1', port: this.#errand.desk?.port ?? 0 }, resolve);

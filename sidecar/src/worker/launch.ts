@@ -2,19 +2,18 @@
 import { fileURLToPath } from 'node:url';
 import { ERRAND_VARIABLE } from '../../../plugin/hooks/protocol/errand.js';
 import type { ErrandRecord } from '../desk/errand.js';
-import { ownEnvironment } from '../process/environment.js';
+import { depthIn } from '../process/environment.js';
 
 /** The plugin that holds this very program: the worker's mod is of the same version as its desk. */
 const PLUGIN = fileURLToPath(new URL('..', import.meta.url));
 
 /** Workers below workers: a worker this deep opens no other. */
 export const DEPTH_LIMIT = 3;
-export const DEPTH_VARIABLE = 'LICH_SUBAGENT_DEPTH';
+const DEPTH_VARIABLE = 'LICH_SUBAGENT_DEPTH';
 
 /** How deep a session stands among workers; 0 where it is none. */
 export function depthOf(env: Readonly<Record<string, string | undefined>>): number {
-  const depth = Number(env[DEPTH_VARIABLE] ?? '0');
-  return Number.isInteger(depth) && depth > 0 ? depth : 0;
+  return depthIn(env, DEPTH_VARIABLE);
 }
 
 /** The task is not among them: the worker's mod fetches it. */
@@ -42,6 +41,26 @@ export function environmentOf(
     [ERRAND_VARIABLE]: id,
   };
 }
+
+/**
+ * The environment of a Claude Code of the user's own: the parent's, without what ties a process to the terminal, the
+ * session or the orchestrator around it. Which variables Claude Code sets for its commands: measured on 2.1.332.
+ */
+function ownEnvironment(parent: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const isInside = INSIDE.some((name) => parent[name] !== undefined);
+  return Object.fromEntries(
+    Object.entries(parent).filter((entry): entry is [string, string] => {
+      const [name, value] = entry;
+      if (value === undefined || /^(?:TMUX|TMUX_PANE|LICH_.*)$/.test(name)) return false;
+      return !(isInside && SESSION_VARIABLES.test(name));
+    }),
+  );
+}
+
+/** One of these is there in whatever Claude Code starts: a command, or a plugin's process. */
+const INSIDE = ['CLAUDECODE', 'CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS'] as const;
+const SESSION_VARIABLES =
+  /^(?:CLAUDECODE|AI_AGENT|CLAUDE_(?:PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_.*|CODE_(?:ENTRYPOINT|EXECPATH|SESSION_.*|CHILD_.*|LAUNCHED_BY_.*|MESSAGING_.*|SSE_PORT)))$/;
 
 const HERE = '127.0.0.1';
 

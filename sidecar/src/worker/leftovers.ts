@@ -21,10 +21,10 @@ export async function closeLeftovers(errands: Errands): Promise<string[]> {
 function isLeft(errand: ErrandRecord): boolean {
   const { end, isKept, tmux, worker } = errand;
   // A worker that was asked to be kept stays, whoever was killed.
-  const isWanted = isKept && worker !== null && isAlive(worker);
+  const isWanted = isKept && isAlive(worker);
   return isAlone(errand) && !isWanted && (end === null || tmux !== null);
 }
 
 function isAlone({ asker, host }: ErrandRecord): boolean {
-  return ![asker, host].some((process) => process !== null && isAlive(process));
+  return !isAlive(asker) && !isAlive(host);
 }

@@ -2,11 +2,9 @@
  * The dialogs that can hold Claude Code's start before its mods are up, known by what the screen shows (measured on
  * 2.1.332). Nothing of a model or a task stands there yet, so that no text of theirs can look like one.
  */
-import type { Wait } from '../desk/errand.js';
+import type { StartWait } from '../desk/errand.js';
 
-type StartWait = Exclude<Wait['for'], 'permission' | 'question' | 'task_refused' | 'turn_failed'>;
-
-const SHOWN: readonly (readonly [RegExp, StartWait])[] = [
+const SHOWN: readonly (readonly [RegExp, StartWait['for']])[] = [
   [/Accessing workspace:/, 'trust'],
   [/Detected a custom API key in your environment/, 'api_key'],
   [/Select login method|Paste code here if prompted|Press Enter to retry/, 'sign_in'],
@@ -17,7 +15,7 @@ const SHOWN: readonly (readonly [RegExp, StartWait])[] = [
 ];
 
 /** What a worker that is not up yet waits for; null where its screen shows none of them. */
-export function startWaitOf(screen: string): Wait | null {
+export function startWaitOf(screen: string): StartWait | null {
   // A narrow window breaks a sentence anywhere.
   const text = screen.replace(/\s+/g, ' ');
   const found = SHOWN.find(([shown]) => shown.test(text));

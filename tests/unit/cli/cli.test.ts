@@ -520,7 +520,7 @@ describe('what is older than its time', () => {
       heldFile,
       JSON.stringify({ ...(JSON.parse(readFileSync(heldFile, 'utf8')) as object), updatedAt: long }),
     );
-    const { applyRetention, RETENTION } = await import('../../../sidecar/src/job/retention.js');
+    const { applyRetention, RETENTION } = await import('../../../sidecar/src/server/tidy.js');
     const removals = await applyRetention(lab.state, lab.place.self, RETENTION, Date.now());
     expect(removals).toMatchObject([{ kind: 'removed', job: { id: old.id } }]);
     expect(readdirSync(join(lab.state, 'jobs'))).toEqual([held.id]);

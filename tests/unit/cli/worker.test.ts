@@ -16,6 +16,7 @@ import { buildBundle } from '../../../scripts/sidecar-bundle.js';
 import type { ErrandEnd, ErrandRecord } from '../../../sidecar/src/desk/errand.js';
 import { Errands } from '../../../sidecar/src/desk/errands.js';
 import { ownIdentity } from '../../../sidecar/src/process/table.js';
+import { NEW } from '../desk/lab.js';
 
 let bundle: string;
 let root: string;
@@ -68,19 +69,9 @@ function programs(...names: string[]): string {
 }
 
 const GONE = { pid: process.pid, startTime: '1' };
-const NEW = {
-  parent: null,
-  cwd: '/w',
-  model: null,
-  mode: null,
-  depth: 1,
-  timeoutMs: 60_000,
-  isKept: false,
-  asker: null,
-};
 
 function errand(facts: Partial<ErrandRecord> = {}, task = 'the task'): string {
-  const record = { ...errands.open(task, NEW, Date.now()), ...facts };
+  const record = { ...errands.open(task, { ...NEW, cwd: '/w' }, Date.now()), ...facts };
   errands.save(record);
   return record.id;
 }
@@ -144,6 +135,8 @@ describe('verbatim worker', () => {
     [['attach'], 'verbatim worker attach: <errand> is missing'],
     [['answer'], 'verbatim worker answer: <errand> is missing'],
     [['stop'], 'verbatim worker stop: <errand> is missing'],
+    [['host'], 'verbatim worker host: <errand> is missing'],
+    [['host', '../x'], '"../x" is no errand id'],
     [['answer', '../../etc'], '"../../etc" is no errand id: "e" and 20 letters or digits'],
     [['stop', ID.toUpperCase()], 'is no errand id'],
     [['attach', ''], '"" is no errand id'],
@@ -152,13 +145,17 @@ describe('verbatim worker', () => {
     expect(ran).toMatchObject({ code: 2, text: '' });
     expect(ran.complaint).toContain(says);
     expect(ran.complaint.trimEnd().split('\n')).toHaveLength(1);
-    noErrandWasMade();
+    expect(existsSync(state)).toBe(false);
   });
 
-  it.each(['attach', 'answer', 'stop'])('%s of an errand that is not there says so', (command) => {
-    const says = `verbatim worker: there is no errand ${ID}; \`verbatim worker list\` lists them\n`;
-    expect(verbatim(['worker', command, ID])).toMatchObject({ code: 1, text: '', complaint: says });
-  });
+  it.each(['attach', 'answer', 'stop', 'host'])(
+    '%s of an errand that is not there says so, and makes no folder',
+    (command) => {
+      const says = `verbatim worker: there is no errand ${ID}; \`verbatim worker list\` lists them\n`;
+      expect(verbatim(['worker', command, ID])).toMatchObject({ code: 1, text: '', complaint: says });
+      expect(existsSync(state)).toBe(false);
+    },
+  );
 });
 
 describe('verbatim worker run refuses', () => {
@@ -167,7 +164,7 @@ describe('verbatim worker run refuses', () => {
     expect(ran).toMatchObject({ code, text: '' });
     expect(ran.complaint).toContain(says);
     expect(ran.complaint.trimEnd().split('\n')).toHaveLength(1);
-    noErrandWasMade();
+    expect(existsSync(state)).toBe(false);
   }
 
   const file = (bytes: string | Buffer) => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Desk } from '../../../sidecar/src/desk/desk.js';
 import type { ErrandRecord } from '../../../sidecar/src/desk/errand.js';
 import { Errands, type NewErrand } from '../../../sidecar/src/desk/errands.js';
-import { createDesk } from '../../../sidecar/src/desk/http.js';
+import { createDeskServer } from '../../../sidecar/src/desk/http.js';
 import type { LogLevel } from '../../../sidecar/src/log.js';
 
 export const TOKEN = 'a-Token_of-43-characters-as-they-are-minted';
@@ -58,7 +58,7 @@ export class DeskLab {
   }
 
   async listen(requestMs?: number): Promise<Server> {
-    const server = createDesk({
+    const server = createDeskServer({
       desk: this.desk,
       token: TOKEN,
       log: (level, what) => this.logged.push({ level, what }),
@@ -130,6 +130,7 @@ export const ANSWER = `/mod/answer?token=${TOKEN}`;
 export const TASK = `/verbatim/task?token=${TOKEN}`;
 export const WAITING = `/verbatim/waiting?token=${TOKEN}`;
 
+/** An errand like any other: what matters to a test, it says itself. */
 export const NEW: NewErrand = {
   parent: null,
   cwd: '/',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrandRecord } from '../../../sidecar/src/desk/errand.js';
 import { removeOldErrands } from '../../../sidecar/src/desk/retention.js';
-import { applyRetention, RETENTION } from '../../../sidecar/src/job/retention.js';
 import { entryOf, ownIdentity, type ProcessIdentity } from '../../../sidecar/src/process/table.js';
+import { applyRetention, RETENTION } from '../../../sidecar/src/server/tidy.js';
 import { DeskLab, NEW } from './lab.js';
 
 const DAY = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childEnvironment, depthOf } from '../../../sidecar/src/process/environment.js';
+import { childEnvironment, DEPTH_VARIABLE, depthIn } from '../../../sidecar/src/process/environment.js';
 
 test('a harness inherits what is its user’s, and nothing of the session or of another harness', () => {
   const parent = {
@@ -38,5 +38,5 @@ test.each([
   [{ VERBATIM_DEPTH: 'x' }, 0],
   [{ VERBATIM_DEPTH: '-1' }, 0],
 ])('the depth of %j is %i', (env, depth) => {
-  expect(depthOf(env)).toBe(depth);
+  expect(depthIn(env, DEPTH_VARIABLE)).toBe(depth);
 });

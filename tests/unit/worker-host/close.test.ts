@@ -13,18 +13,9 @@ import { programOf } from '../../../sidecar/src/worker/programs.js';
 import { Tmux } from '../../../sidecar/src/worker/tmux.js';
 import { type ProcessInfo, processOf, signal, stillAlive, withEnvironment } from '../../../testing/processes.js';
 import { until } from '../../../testing/wait.js';
+import { NEW } from '../desk/lab.js';
 
 const GONE: ProcessIdentity = { pid: process.pid, startTime: '1' };
-const NEW = {
-  parent: null,
-  cwd: '/',
-  model: null,
-  mode: null,
-  depth: 1,
-  timeoutMs: 60_000,
-  isKept: false,
-  asker: null,
-};
 const STOPPED = { kind: 'interrupted', detail: 'a test' } as const;
 
 let root: string;

@@ -10,7 +10,7 @@ import { type Stop, Turns } from '../../../plugin/hooks/worker/turns.js';
 import { Desk } from '../../../sidecar/src/desk/desk.js';
 import type { ErrandEnd } from '../../../sidecar/src/desk/errand.js';
 import { Errands } from '../../../sidecar/src/desk/errands.js';
-import { createDesk } from '../../../sidecar/src/desk/http.js';
+import { createDeskServer } from '../../../sidecar/src/desk/http.js';
 import { ROOT } from '../../../testing/root.js';
 
 /** A text as the file has it: whole, or in pieces, some of them so many times. */
@@ -125,7 +125,7 @@ describe('rule.deskKeepsTheContract: what a desk answers', () => {
 
 /** The status of one request to a desk that listens for it alone. */
 async function statusOf(desk: Desk, method: string, path: string, body: Buffer): Promise<number | undefined> {
-  const server = createDesk({ desk, token: TOKEN, log: () => {}, now: () => 0 });
+  const server = createDeskServer({ desk, token: TOKEN, log: () => {}, now: () => 0 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   try {

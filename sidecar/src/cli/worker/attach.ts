@@ -12,7 +12,7 @@ import { errandAt } from './errand-at.js';
 export async function attach(args: readonly string[], terminal: Terminal): Promise<number> {
   const { positionals } = read('worker attach', args, {}, ['<errand>']);
   const { id, tmux, worker } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? '');
-  if (tmux === null || worker === null || !isAlive(worker)) {
+  if (tmux === null || !isAlive(worker)) {
     throw new CommandError(
       `verbatim worker attach: the worker of errand ${id} has ended; see \`verbatim worker list\``,
     );

@@ -49,7 +49,7 @@ function facts({ record, task }: Row) {
     task,
     wait: wait === null ? null : { ...wait, sentence: waitSentence(wait) },
     end: end === null ? null : { ...end, sentence: endSentence(id, end) },
-    workerPid: worker !== null && isAlive(worker) ? worker.pid : null,
+    workerPid: isAlive(worker) ? worker?.pid : null,
     createdAt: new Date(record.createdAt).toISOString(),
     endedAt: record.endedAt === null ? null : new Date(record.endedAt).toISOString(),
   };

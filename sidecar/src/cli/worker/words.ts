@@ -72,7 +72,7 @@ const UNANSWERED_WORDS = {
 /** The state of an errand in a few words. */
 export function statusWord(errand: ErrandRecord): string {
   const { end, wait, take, worker, isKept } = errand;
-  const isOpen = isKept && worker !== null && isAlive(worker);
+  const isOpen = isKept && isAlive(worker);
   if (end !== null) return `${end.kind.replaceAll('_', ' ')}${isOpen ? ', kept open' : ''}`;
   if (isAbandoned(errand)) return 'abandoned';
   if (wait !== null) return `waits: ${wait.for.replaceAll('_', ' ')}`;

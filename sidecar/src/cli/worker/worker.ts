@@ -1,9 +1,9 @@
 /** `verbatim worker …`: which of its commands was asked for. */
-import { host } from '../../worker/host.js';
 import { COMMAND_HELP, isWorkerCommand, type WorkerCommand } from '../help.js';
 import { CommandError, oneLine, type Terminal } from '../terminal.js';
 import { answer } from './answer.js';
 import { attach } from './attach.js';
+import { host } from './host.js';
 import { list } from './list.js';
 import { run } from './run.js';
 import { stop } from './stop.js';
@@ -36,7 +36,7 @@ async function perform(name: WorkerCommand, args: readonly string[], terminal: T
     case 'stop':
       return await stop(args, terminal);
     case 'host':
-      return await host(args[0] ?? '');
+      return await host(args);
     default:
       return name satisfies never;
   }
