@@ -81,6 +81,10 @@ export function withEnvironment(name: string, value?: string): readonly ProcessI
   });
 }
 
+/** Every live process whose command line is this. */
+export const running = (command: string): readonly ProcessInfo[] =>
+  allProcesses().filter((one) => one.state !== 'Z' && one.command === command);
+
 /** Every live process whose command line contains `text`, this one excepted. */
 export const withCommand = (text: string): readonly ProcessInfo[] =>
   allProcesses().filter((one) => one.pid !== process.pid && one.state !== 'Z' && one.command.includes(text));

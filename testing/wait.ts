@@ -52,6 +52,9 @@ export async function within<T>(what: string, ms: number, promise: Promise<T>): 
   }
 }
 
+/** What never comes: a reply that is held for good. */
+export const never: Promise<never> = new Promise(() => undefined);
+
 /** A promise with its two ends in reach: the way to hold a scripted reply until a test lets it go. */
 export function gate<T = void>(): {
   readonly promise: Promise<T>;

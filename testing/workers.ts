@@ -101,6 +101,8 @@ export type Workers = {
   errands(): readonly ErrandState[];
   /** `worker list --json`'s line of one errand. */
   listed(id: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Throws where a process runs that was started here. */
+  nothingIsLeft(): void;
   close(): Promise<void>;
 };
 
@@ -178,6 +180,10 @@ export async function openWorkers({ claude: given, ...options }: WorkersOptions 
       const found = errands.find((one) => one.id === id);
       if (found === undefined) throw new Error(`${id} is not listed`);
       return found;
+    },
+    nothingIsLeft() {
+      const left = place.processes().map(({ command }) => command);
+      if (left.length > 0) throw new Error(`left running: ${left.join(', ')}`);
     },
     async close() {
       if (given === undefined) await claude.close();

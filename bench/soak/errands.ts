@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { holds, says } from '../../testing/fake-messages.js';
 import { stillAlive } from '../../testing/processes.js';
+import { never } from '../../testing/wait.js';
 import { kill, openWorkers, type Workers } from '../../testing/workers.js';
 
 const AT_ONCE = 10;
@@ -63,13 +64,12 @@ async function inPlace(act: (workers: Workers) => Promise<void>): Promise<void> 
   workers.claude.main((request) => {
     const [name = ''] = /errand-\d+\./.exec(request.text) ?? [];
     const answer = answers.get(name);
-    return answer === undefined ? holds(new Promise(() => undefined)) : says(answer);
+    return answer === undefined ? holds(never) : says(answer);
   });
   try {
     await act(workers);
     // What is left when all have ended was left by one of them.
-    const left = workers.place.processes();
-    if (left.length > 0) throw new Error(`left running: ${left.map(({ command }) => command).join(', ')}`);
+    workers.nothingIsLeft();
   } finally {
     await workers.close();
   }

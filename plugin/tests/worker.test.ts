@@ -244,7 +244,7 @@ describe('rule.blankSaysUnanswered', () => {
     expect(made.sent).toEqual([]);
   });
 
-  test('the same where the turn before was interrupted after its Stop', async ($, on) => {
+  test('a blank turn after one that was interrupted after its Stop reports blank', async ($, on) => {
     const made = worker(on);
     await begin($);
     await stop($, 'A text');

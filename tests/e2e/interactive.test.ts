@@ -9,7 +9,7 @@ import { jobsIn } from '../../testing/jobs.js';
 import { untilGone } from '../../testing/processes.js';
 import { agentsWithTranscript, agentTranscript, type Transcript } from '../../testing/transcript.js';
 import { openTui, type Tui } from '../../testing/tui.js';
-import { gate, until } from '../../testing/wait.js';
+import { gate, never, until } from '../../testing/wait.js';
 import { AGENT_TYPE, codexFolder, lastWords } from '../../testing/world.js';
 
 let claude: FakeMessages;
@@ -123,7 +123,7 @@ describe('stopping at the keyboard', () => {
   });
 
   test("closing the terminal in the middle of a turn leaves none of the agent's processes", async () => {
-    codex.script(() => turn(hold(new Promise(() => undefined))));
+    codex.script(() => turn(hold(never)));
     await startAgent('the task');
     const processes = place.processes();
     expect(processes.some(({ command }) => command.includes('codex'))).toBe(true);

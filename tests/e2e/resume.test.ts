@@ -11,7 +11,7 @@ import { jobOf, jobsIn } from '../../testing/jobs.js';
 import { type MainLoop, mainLoop } from '../../testing/main-loop.js';
 import { isAlive } from '../../testing/processes.js';
 import { openTui, type Tui } from '../../testing/tui.js';
-import { gate, until } from '../../testing/wait.js';
+import { gate, never, until } from '../../testing/wait.js';
 import { AGENT_TYPE, codexFolder, openWorld, type World } from '../../testing/world.js';
 
 for (const mode of ['default', 'auto'] as const) {
@@ -27,7 +27,6 @@ for (const mode of ['default', 'auto'] as const) {
     afterAll(() => world.close());
 
     test('a message after --resume and after --continue goes on in the same thread, of a finished and a stopped agent', async () => {
-      const never = new Promise<void>(() => undefined);
       const texts = (all: readonly string[]) => all.filter((text) => /^(done|cut|two|three)$/.test(text)).join(' ');
       models.set('done', (request) => turn(say(texts(request.userTexts))));
       models.set('cut', (request) =>

@@ -9,14 +9,13 @@ import { agent, sendMessage, taskStop } from '../../testing/fake-messages.js';
 import { hold, type ModelRequest, type Reply, say, shell, turn } from '../../testing/fake-responses.js';
 import { jobOf } from '../../testing/jobs.js';
 import { type MainLoop, mainLoop } from '../../testing/main-loop.js';
-import { allProcesses, isAlive, type ProcessInfo, signal, untilGone } from '../../testing/processes.js';
+import { isAlive, type ProcessInfo, signal, untilGone, withCommand } from '../../testing/processes.js';
 import { reportsOf } from '../../testing/races.js';
-import { until } from '../../testing/wait.js';
+import { never, until } from '../../testing/wait.js';
 import { AGENT_TYPE, openWorld, type World } from '../../testing/world.js';
 
 /** Longest from a stop to the end of the last process, in milliseconds: Codex has 5 s to obey, the ladder the rest. */
 const BOUND_MS = 15_000;
-const never = new Promise<void>(() => undefined);
 
 let marks = 86_400;
 
@@ -25,7 +24,7 @@ function busy(): { readonly command: string; readonly processes: () => readonly 
   const sleep = `sleep ${++marks}.25`;
   return {
     command: `${sleep} & nohup setsid ${sleep} >/dev/null 2>&1 & (setsid sh -c '${sleep} & ${sleep}; true' >/dev/null 2>&1 &); ${sleep}; true`,
-    processes: () => allProcesses().filter((one) => one.state !== 'Z' && one.command.includes(sleep)),
+    processes: () => withCommand(sleep),
   };
 }
 

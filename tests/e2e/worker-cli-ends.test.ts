@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claudeBinary } from '../../testing/claude-place.js';
 import { bash, calls, holds, type MessagesRequest, says } from '../../testing/fake-messages.js';
-import { allProcesses, isAlive, type ProcessInfo, signal, untilGone } from '../../testing/processes.js';
-import { gate, until } from '../../testing/wait.js';
+import { isAlive, type ProcessInfo, running, signal, untilGone } from '../../testing/processes.js';
+import { gate, never, until } from '../../testing/wait.js';
 import { type Command, type Errand, kill, openWorkers, WAIT_MS, type Workers } from '../../testing/workers.js';
 
 const LONG_MS = 120_000;
@@ -14,7 +14,6 @@ const LONG_MS = 120_000;
 const BOUND_MS = 5_000;
 /** From the end of whoever looked after a worker to the worker's, a command at work in it. */
 const CLOSE_MS = 15_000;
-const never = new Promise<void>(() => undefined);
 
 let workers: Workers;
 beforeAll(async () => {
@@ -29,7 +28,7 @@ function busy(): { readonly command: string; readonly processes: () => readonly 
   const nap = `sleep ${++marks}.5`;
   return {
     command: `nohup ${nap} >/dev/null 2>&1 & setsid ${nap} & (setsid nohup ${nap} >/dev/null 2>&1 &); ${nap}`,
-    processes: () => allProcesses().filter(({ state, command }) => state !== 'Z' && command === nap),
+    processes: () => running(nap),
   };
 }
 
@@ -53,8 +52,6 @@ const sleeping = (work: ReturnType<typeof busy>, count: number) =>
   });
 
 const whichTmux = () => execFileSync('/bin/sh', ['-c', 'command -v tmux'], { encoding: 'utf8' }).trim();
-
-const nothingIsLeft = () => expect(workers.place.processes().map(({ command }) => command)).toEqual([]);
 
 describe('rule.workerEndEndsTheErrand', () => {
   /** Lets the worker come to a point, ends it, and resolves to how the command ended. */
@@ -91,7 +88,7 @@ describe('rule.workerEndEndsTheErrand', () => {
       ]);
       for (const one of said) expect(one).toMatch(/ended before it answered: signal 9/);
       await untilGone(work.processes());
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -126,7 +123,7 @@ describe('rule.workerEndEndsTheErrand', () => {
       expect(terminal).toContain('its terminal was closed');
       expect(asked15).toContain('exit code 143');
       expect(left).toContain('exit code 0');
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -142,7 +139,7 @@ describe('rule.workerEndEndsTheErrand', () => {
       expect(stderr).toContain('cannot be used with root/sudo privileges');
       const wrong = await workers.run(['run', 'mode', '--permission-mode', 'whatever']);
       expect([wrong.code, wrong.stderr.includes('whatever')]).toEqual([4, true]);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -175,12 +172,7 @@ describe('rule.noWorkerIsLeft', () => {
     'what finished commands left behind is gone with the worker, whoever its parent is by then',
     async () => {
       const nap = `sleep ${++marks}.5`;
-      const left = () => allProcesses().filter(({ state, command }) => state !== 'Z' && command === nap);
-      workers.claude.main(
-        script({
-          leave: `nohup ${nap} >/dev/null 2>&1 & (setsid ${nap} >/dev/null 2>&1 &); trap '' HUP TERM; echo left`,
-        }),
-      );
+      const left = () => running(nap);
       const open = gate();
       const run = script({ leave: `nohup ${nap} >/dev/null 2>&1 & (setsid ${nap} >/dev/null 2>&1 &); echo left` });
       workers.claude.main(async (request) => {
@@ -192,7 +184,7 @@ describe('rule.noWorkerIsLeft', () => {
       open.open();
       expect((await command.ended).stdout.toString()).toBe('worked');
       expect(leftovers.filter(isAlive)).toEqual([]);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -223,7 +215,7 @@ describe('rule.noWorkerIsLeft', () => {
       expect([code, stdout.toString()], stderr).toEqual([0, 'answered']);
       expect(stderr.match(/it is started again/g)).toHaveLength(2);
       expect(isAlive(worker)).toBe(false);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -255,7 +247,7 @@ describe('rule.noWorkerIsLeft', () => {
       open.open();
       const { code, stdout, stderr } = await command.ended;
       expect([code, stdout.toString()], stderr).toEqual([0, 'once']);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -286,7 +278,7 @@ describe('rule.noWorkerIsLeft', () => {
       expect(work.processes()).toEqual([]);
       for (const { id } of [first, second]) expect((await workers.listed(id)).status).toBe('interrupted');
       expect((await workers.run(['stop', first.id])).code).toBe(1);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -322,7 +314,7 @@ describe('rule.noWorkerIsLeft', () => {
       left.errand.press('Enter');
       await untilGone(theirs);
       expect(await workers.listed(left.errand.id)).toMatchObject({ status: 'answered', workerPid: null });
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -347,7 +339,7 @@ describe('rule.noWorkerIsLeft', () => {
       expect(taken.code, taken.stderr).toBe(130);
       expect([answered.code, answered.stdout.length]).toEqual([1, 0]);
       expect(answered.stderr).toContain('its answer could not be written');
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -398,7 +390,7 @@ describe('rule.firstAnswerWins', () => {
       const sent = [await post('first'), await post('second').catch(() => undefined)];
       expect(sent[0]?.status).toBe(204);
       expect((await command.ended).stdout.toString()).toBe('first');
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );

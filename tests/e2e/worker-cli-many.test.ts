@@ -2,22 +2,27 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bash, calls, holds, type MessagesRequest, says } from '../../testing/fake-messages.js';
-import { allProcesses, isAlive, signal, untilGone } from '../../testing/processes.js';
-import { gate, until } from '../../testing/wait.js';
+import {
+  bash,
+  calls,
+  holds,
+  type MessagesReply,
+  type MessagesRequest,
+  type MessagesScript,
+  says,
+} from '../../testing/fake-messages.js';
+import { isAlive, running, signal, untilGone } from '../../testing/processes.js';
+import { gate, never, until } from '../../testing/wait.js';
 import { type ErrandState, kill, openWorkers, WAIT_MS, type Workers } from '../../testing/workers.js';
 
 const LONG_MS = 120_000;
 const CLOSE_MS = 20_000;
-const never = new Promise<void>(() => undefined);
 
 let workers: Workers;
 beforeAll(async () => {
   workers = await openWorkers();
 });
 afterAll(() => workers.close());
-
-const nothingIsLeft = () => expect(workers.place.processes().map(({ command }) => command)).toEqual([]);
 
 /** A file whose text is a task: the model below knows it by its first word. */
 function taskFile(name: string, task: string): string {
@@ -29,13 +34,9 @@ function taskFile(name: string, task: string): string {
 const resultOf = (request: MessagesRequest) => request.results.at(-1)?.text.trim() ?? '';
 
 /** `outer:` and `middle:` ask a worker below them in a Bash call and repeat what it says; `inner:` is the last. */
-function nested(
-  inner: (request: MessagesRequest) => ReturnType<typeof says> | ReturnType<typeof holds>,
-  words: readonly string[],
-) {
-  const asks = (next: string) =>
-    calls(bash(`verbatim worker run ${words.join(' ')} --file ${join(workers.place.root, next)}`));
-  return (request: MessagesRequest) => {
+function nested(inner: (request: MessagesRequest) => MessagesReply): MessagesScript {
+  const asks = (next: string) => calls(bash(`verbatim worker run --file ${join(workers.place.root, next)}`));
+  return (request) => {
     if (request.text.includes('inner:')) return inner(request);
     if (request.results.length > 0) return says(`below: ${resultOf(request)}`);
     return asks(request.text.includes('middle:') ? 'inner' : 'middle');
@@ -67,7 +68,7 @@ test(
     expect(outcomes.map(({ code, stdout }) => [code, stdout.toString()])).toEqual(
       names.map((name) => [0, `You are ${name}.`]),
     );
-    nothingIsLeft();
+    workers.nothingIsLeft();
   },
   LONG_MS,
 );
@@ -88,7 +89,7 @@ test(
     expect(errand.state().end).toBeNull();
     writeFileSync(file, '');
     expect((await command.ended).stdout.toString()).toBe('it has finished');
-    nothingIsLeft();
+    workers.nothingIsLeft();
   },
   LONG_MS,
 );
@@ -103,7 +104,7 @@ describe('workers below workers', () => {
         nested((request) => {
           if (request.results.length > 0) return says(resultOf(request));
           return calls(bash('verbatim worker run further'));
-        }, []) as never,
+        }),
       );
       const { code, stdout, stderr } = await workers.run(['run', 'outer: ask']);
       expect(code, stderr).toBe(0);
@@ -115,7 +116,7 @@ describe('workers below workers', () => {
       const inner = chain.find(({ depth }) => depth === 3) as ErrandState;
       const middle = byId.get(inner.parent ?? '');
       expect([middle?.depth, byId.get(middle?.parent ?? '')?.depth]).toEqual([2, 1]);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -124,14 +125,8 @@ describe('workers below workers', () => {
     taskFile('middle', 'middle: ask further');
     taskFile('inner', 'inner: work');
     const nap = 'sleep 65432.5';
-    // Claude Code refuses to begin with a sleep.
-
-    workers.claude.main(
-      nested(
-        (request) => (request.results.length > 0 ? holds(never) : calls(bash(`true; ${nap}`))) as never,
-        [],
-      ) as never,
-    );
+    // Claude Code refuses a command that begins with a sleep.
+    workers.claude.main(nested(({ results }) => (results.length > 0 ? holds(never) : calls(bash(`true; ${nap}`)))));
     const ways: readonly ((outer: ReturnType<Workers['start']>) => Promise<void> | void)[] = [
       (outer) => void outer.child.kill('SIGTERM'),
       async (outer) => signal(await (await outer.errand()).worker(), 'SIGKILL'),
@@ -140,7 +135,7 @@ describe('workers below workers', () => {
     for (const end of ways) {
       const outer = workers.start(['run', 'outer: ask']);
       const { id } = await errandAtDepth(3);
-      const asleep = () => allProcesses().filter(({ command, state }) => command === nap && state !== 'Z');
+      const asleep = () => running(nap);
       await until('the innermost command', () => asleep().length > 0, { within: WAIT_MS });
       const all = workers.place.processes();
       await end(outer);
@@ -148,7 +143,7 @@ describe('workers below workers', () => {
       expect(asleep()).toEqual([]);
       expect(workers.errand(id).state().end?.kind).toMatch(/interrupted|worker_ended/);
       await outer.ended;
-      nothingIsLeft();
+      workers.nothingIsLeft();
     }
   }, 180_000);
 });

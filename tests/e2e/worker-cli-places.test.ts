@@ -13,12 +13,11 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claudeBinary, copyPlugin } from '../../testing/claude-place.js';
 import { bash, calls, holds, says } from '../../testing/fake-messages.js';
-import { allProcesses, descendants, environmentOf, isAlive, signal, untilGone } from '../../testing/processes.js';
-import { until } from '../../testing/wait.js';
+import { descendants, environmentOf, isAlive, running, signal, untilGone } from '../../testing/processes.js';
+import { never, until } from '../../testing/wait.js';
 import { kill, openWorkers, WAIT_MS, type Workers } from '../../testing/workers.js';
 
 const LONG_MS = 120_000;
-const never = new Promise<void>(() => undefined);
 /** What tmux, a shell or a template could take for something else. */
 const ODD = 'a b;#{pid} $HOME\'"%s ü';
 
@@ -27,8 +26,6 @@ beforeAll(async () => {
   workers = await openWorkers();
 });
 afterAll(() => workers.close());
-
-const nothingIsLeft = () => expect(workers.place.processes().map(({ command }) => command)).toEqual([]);
 
 function folder(...path: readonly string[]): string {
   const made = join(workers.place.root, ...path);
@@ -63,7 +60,7 @@ describe('odd places', () => {
       const { pid } = await errand.worker();
       expect(readlinkSync(`/proc/${pid}/cwd`)).toBe(cwd);
       expect((await workers.run(['stop', errand.id], { env: { XDG_STATE_HOME: state } })).code).toBe(0);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -129,7 +126,7 @@ describe('odd places', () => {
       expect([code, stdout.toString()], stderr).toEqual([0, 'kept']);
       const [id = ''] = /e[a-z2-7]{20}/.exec(stderr) ?? [];
       expect((await workers.run(['stop', id])).code).toBe(0);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -148,7 +145,7 @@ describe('a claude that is a script around Claude Code', () => {
       command.child.kill('SIGINT');
       expect((await command.ended).code).toBe(130);
       expect(all.filter(isAlive)).toEqual([]);
-      nothingIsLeft();
+      workers.nothingIsLeft();
       const projects = join(workers.place.home, '.claude', 'projects');
       const transcripts = readdirSync(projects, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.jsonl'))
@@ -175,7 +172,7 @@ describe('a claude that is a script around Claude Code', () => {
         const { code, stderr } = await ended;
         expect([code, /signal 9|exit code 137/.test(stderr)], stderr).toEqual([4, true]);
       }
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -221,7 +218,7 @@ describe('what is missing or gone', () => {
         expect([code, stdout.length, stderr.trim().split('\n').length], stderr).toEqual([1, 0, 1]);
         expect(stderr).toContain(said[index]);
       }
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -237,7 +234,7 @@ describe('what is missing or gone', () => {
       const { code, stdout, stderr } = await workers.run(['run', 'lose your folder', '--cwd', cwd]);
       expect([code, stdout.toString()], stderr).toEqual([0, 'removed']);
       expect(existsSync(cwd)).toBe(false);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -250,7 +247,7 @@ describe('what is missing or gone', () => {
       const both = [workers.start(['run', 'without a socket']), workers.start(['run', 'stopped'])];
       const [cleaned, stopped] = await Promise.all(both.map((one) => one.errand()));
       if (cleaned === undefined || stopped === undefined) throw new Error('two were started');
-      const asleep = () => allProcesses().filter(({ command, state }) => command === nap && state !== 'Z');
+      const asleep = () => running(nap);
       await until('both commands', () => asleep().length === 2, { within: WAIT_MS });
       const servers = [await cleaned.server(), await stopped.server()];
       rmSync(dirname(cleaned.state().tmux ?? ''), { recursive: true });
@@ -259,7 +256,7 @@ describe('what is missing or gone', () => {
       for (const { ended } of both) expect((await ended).code).toBe(130);
       await untilGone(servers);
       expect(asleep()).toEqual([]);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -286,7 +283,7 @@ describe('what is missing or gone', () => {
       const { code, stderr } = await ended;
       expect([code, isAlive(worker)], stderr).toEqual([1, false]);
       expect(stderr).toContain('the errand desk was killed 5 times');
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );

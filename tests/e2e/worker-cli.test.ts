@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HARD_TEXTS } from '../../plugin/tests/texts.js';
 import { bash, calls, holds, SAYS_NOTHING, says } from '../../testing/fake-messages.js';
 import { allProcesses, untilGone } from '../../testing/processes.js';
+import { never, until } from '../../testing/wait.js';
 import { blocksOf, type Outcome, openWorkers, WAIT_MS, type Workers } from '../../testing/workers.js';
 
 const LONG_MS = 120_000;
-const never = new Promise<void>(() => undefined);
 
 /** Of this file alone: other tests have theirs on command lines. */
 const KEY = 'sk-ant-of-the-worker-cli-0000000001';
@@ -35,8 +35,6 @@ function fileOf(text: string | Buffer, name = 'task.txt'): string {
   writeFileSync(path, text);
   return path;
 }
-
-const nothingIsLeft = () => expect(workers.place.processes()).toEqual([]);
 
 describe('rule.taskIsJustText', () => {
   /** By how it is given: as a word, in a file, on stdin, on stdin that `-` names. */
@@ -69,7 +67,7 @@ describe('rule.taskIsJustText', () => {
       });
       expect(outcomes.map(({ stdout }) => stdout.toString())).toEqual(TASKS.map((_, index) => `task ${index}`));
       expect(outcomes.map(({ code }) => code)).toEqual(TASKS.map(() => 0));
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -198,7 +196,7 @@ describe('rule.onlyTheAnswerOnStdout', () => {
       expect(late.stderr).toMatch(/was not answered in time\n$/);
       const id = workers.errands().find(({ end }) => end?.kind === 'timed_out')?.id ?? '';
       expect((await workers.run(['answer', id])).code).toBe(124);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -219,7 +217,7 @@ describe('rule.onlyTheAnswerOnStdout', () => {
           expect(errand.processes()).toEqual([]);
         }),
       );
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -232,16 +230,13 @@ describe('rule.onlyTheAnswerOnStdout', () => {
       const errand = await command.errand();
       await errand.taken();
       const [host, worker] = [await errand.host(), await errand.worker()];
-      command.child.kill('SIGSTOP');
       command.child.kill('SIGINT');
-      command.child.kill('SIGCONT');
-      await command.says(/works in/);
+      await until('the errand to have ended', () => errand.state().end, { within: WAIT_MS });
       command.child.kill('SIGINT');
-      const { code } = await command.ended;
-      expect(['SIGINT', 130]).toContain(code);
+      expect((await command.ended).code).toBe('SIGINT');
       await untilGone([host, worker]);
       expect(errand.state().end).toEqual({ kind: 'interrupted', detail: 'SIGINT' });
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );
@@ -263,7 +258,7 @@ describe('rule.onlyTheAnswerOnStdout', () => {
       expect(unread.stderr).toMatch(/^verbatim worker: e\w+ works in [^\n]+\n$/);
       expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('the output could not be written')]);
       expect([closed.code, closed.stdout.toString()]).toEqual([0, 'unread']);
-      nothingIsLeft();
+      workers.nothingIsLeft();
     },
     LONG_MS,
   );

@@ -13,7 +13,7 @@ import {
   says,
 } from '../../testing/fake-messages.js';
 import { openWorker, sharedWorker, type Worker } from '../../testing/orchestrator.js';
-import { gate } from '../../testing/wait.js';
+import { gate, never } from '../../testing/wait.js';
 
 let worker: Worker;
 
@@ -55,7 +55,7 @@ const beginning = (text: string): MessagesReply => ({
   kind: 'message',
   parts: [
     { kind: 'text', text },
-    { kind: 'hold', until: new Promise(() => undefined) },
+    { kind: 'hold', until: never },
   ],
 });
 
