@@ -1,7 +1,7 @@
-/** Wiring of the worker's half: Claude Code's events to the turns, the waits and the desk. */
+/** Wiring of the worker's half: Claude Code's events to its turns and waits, and what they say to whoever opened it. */
 import type { EngineInterface, On } from 'claude-code';
 import { ERRAND_ID } from '../protocol/errand.js';
-import { type Fetch, report, sayWaiting, takeTask } from './desk.js';
+import { type Fetch, report, sayWaiting, takeTask } from './client.js';
 import { type Link, linkOf } from './link.js';
 import { submittedOf, uncovered } from './task.js';
 import { Turns } from './turns.js';

@@ -1,6 +1,6 @@
 /** The task: fetched from the desk, and through the prompt into the conversation as it is. */
 import { describe, expect, test } from 'vitest';
-import { type Fetch, takeTask } from '../../../plugin/hooks/worker/desk.js';
+import { type Fetch, takeTask } from '../../../plugin/hooks/worker/client.js';
 import { submittedOf, uncovered } from '../../../plugin/hooks/worker/task.js';
 
 /** What enters the conversation of a task that was submitted. */
