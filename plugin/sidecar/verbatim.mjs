@@ -6989,7 +6989,7 @@ function noAnswer(job, turn) {
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-// sidecar/src/worker/programs.ts
+// sidecar/src/worker-host/programs.ts
 var MissingProgramError = class extends Error {
 };
 var INSTALL2 = {
@@ -7133,7 +7133,7 @@ function lines(title, remark, { state, version: version2, program, advice }) {
 `;
 }
 
-// sidecar/src/worker/launch.ts
+// sidecar/src/worker-host/launch.ts
 import { fileURLToPath } from "node:url";
 var PLUGIN = fileURLToPath(new URL("..", import.meta.url));
 var DEPTH_LIMIT = 3;
@@ -7389,7 +7389,7 @@ function ageOf(text2) {
   return Number(found[1]) * UNIT_MS[found[2]];
 }
 
-// sidecar/src/worker/tmux.ts
+// sidecar/src/worker-host/tmux.ts
 import { execFile as execFile2 } from "node:child_process";
 import { rmSync as rmSync9 } from "node:fs";
 import { dirname as dirname9 } from "node:path";
@@ -7498,7 +7498,7 @@ function literal2(word) {
   return word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word;
 }
 
-// sidecar/src/worker/close.ts
+// sidecar/src/worker-host/close.ts
 var HANG_UP_MS = 3e3;
 var HOST_MS = 8e3;
 async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
@@ -7546,7 +7546,7 @@ async function closeTerminal(socket) {
   }
 }
 
-// sidecar/src/worker/leftovers.ts
+// sidecar/src/worker-host/leftovers.ts
 var END = { kind: "interrupted", detail: "who asked was killed, and so was its desk" };
 function isAbandoned(errand) {
   return errand.end === null && isAlone(errand);
@@ -7731,7 +7731,7 @@ async function attach(args, terminal) {
   });
 }
 
-// sidecar/src/worker/host.ts
+// sidecar/src/worker-host/host.ts
 import { existsSync as existsSync2 } from "node:fs";
 import { join as join19 } from "node:path";
 import { setTimeout as sleep3 } from "node:timers/promises";
@@ -8003,7 +8003,7 @@ function refusalOf2(error) {
   return new Refusal("internal", `the errand desk failed: ${messageOf2(error)}`);
 }
 
-// sidecar/src/worker/screen.ts
+// sidecar/src/worker-host/screen.ts
 var SHOWN = [
   [/Accessing workspace:/, "trust"],
   [/Detected a custom API key in your environment/, "api_key"],
@@ -8023,7 +8023,7 @@ function lastWordsOf(screen) {
   return lines2.filter((line) => line !== "" && !/^Pane is dead\b/.test(line)).slice(-3).join(" | ");
 }
 
-// sidecar/src/worker/host.ts
+// sidecar/src/worker-host/host.ts
 var WATCH_MS = 200;
 var SCREEN_MS = 500;
 var START_MS = 2e4;
@@ -8401,7 +8401,7 @@ function folderOf(given2 = ".") {
   try {
     cwd = resolve3(given2);
   } catch {
-    throw new CommandError("verbatim worker run: the folder that this runs in was removed; say --cwd", 1);
+    throw new CommandError("verbatim worker run: the folder that this runs in was removed; name one with --cwd", 1);
   }
   if (statSync5(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);

@@ -158,7 +158,7 @@ export type ApiErrorCode =
   | 'method' // 405
   | 'too_large' // 413: a body over BODY_LIMIT
   | 'invalid' // 400: a body or a query that is not of the route's form
-  | 'rate' // 429: the errand desk alone; too many reports at once
+  | 'rate' // 429: the errand desk alone; too many requests at once
   | 'conflict' // 409: the job's folder is not ours (a link, another user's), or the job belongs to another sidecar
   | 'closing' // 503: the sidecar is ending
   | 'internal'; // 500: ours; the message says what, the log says where

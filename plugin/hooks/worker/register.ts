@@ -30,6 +30,7 @@ export function registerWorker(on: On): void {
 
   // Interactive alone: a `claude -p` that a worker's tool starts has its variables too, and its answers are not the worker's.
   on('session.start', { isInteractive: true }, async ($, e, next) => {
+    // Each name is a literal: Claude Code reads from the source which variables a plugin asks for.
     link = linkOf({
       LICH_PORT: await $.env.get('LICH_PORT'),
       LICH_TOKEN: await $.env.get('LICH_TOKEN'),

@@ -13,7 +13,7 @@ import { resolveProgram } from '../process/resolve.js';
 import { ownIdentity } from '../process/table.js';
 import { askVersion } from '../process/version.js';
 import { stateFolder } from '../state/state-folder.js';
-import { MissingProgramError, programOf } from '../worker/programs.js';
+import { MissingProgramError, programOf } from '../worker-host/programs.js';
 import { read } from './options.js';
 import { oneLine, type Terminal } from './terminal.js';
 

@@ -1,5 +1,5 @@
 /** What `--help` says. */
-import { DEPTH_LIMIT } from '../worker/launch.js';
+import { DEPTH_LIMIT } from '../worker-host/launch.js';
 
 export const HELP = `Verbatim runs other coding agents, such as Codex, as agents of Claude Code, and keeps each answer exactly.
 

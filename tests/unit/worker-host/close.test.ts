@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrandRecord } from '../../../sidecar/src/desk/errand.js';
 import { Errands } from '../../../sidecar/src/desk/errands.js';
-import { entryOf, ownIdentity, type ProcessIdentity } from '../../../sidecar/src/process/table.js';
+import { entryOf, isAlive, ownIdentity, type ProcessIdentity } from '../../../sidecar/src/process/table.js';
 import { privateSocket } from '../../../sidecar/src/server/address.js';
-import { closeErrand, closeWorker } from '../../../sidecar/src/worker/close.js';
-import { closeLeftovers, isAbandoned } from '../../../sidecar/src/worker/leftovers.js';
-import { programOf } from '../../../sidecar/src/worker/programs.js';
-import { Tmux } from '../../../sidecar/src/worker/tmux.js';
-import { type ProcessInfo, processOf, signal, stillAlive, withEnvironment } from '../../../testing/processes.js';
+import { closeErrand, closeWorker } from '../../../sidecar/src/worker-host/close.js';
+import { closeLeftovers, isAbandoned } from '../../../sidecar/src/worker-host/leftovers.js';
+import { programOf } from '../../../sidecar/src/worker-host/programs.js';
+import { Tmux } from '../../../sidecar/src/worker-host/tmux.js';
+import { type ProcessInfo, signal, stillAlive, withEnvironment } from '../../../testing/processes.js';
 import { until } from '../../../testing/wait.js';
 import { NEW } from '../desk/lab.js';
 
@@ -145,11 +145,12 @@ describe('closing an errand', () => {
     const record = errand();
     const host = hostOf(record);
     await until('the host to listen', () => existsSync(join(root, 'listens')));
-    errands.save({ ...record, host: identityOf(host) });
+    const identity = identityOf(host);
+    errands.save({ ...record, host: identity });
     await closeErrand(errands, record.id, STOPPED);
     expect(readFileSync(join(root, 'heard'), 'utf8')).toBe('SIGTERM');
     expect(errands.read(record.id)?.end).toEqual({ kind: 'interrupted', detail: 'it was stopped' });
-    expect(processOf(host.pid ?? 0)).toBeUndefined();
+    expect(isAlive(identity)).toBe(false);
   });
 
   /** A host that, asked to end, ends the errand as the real one does. */

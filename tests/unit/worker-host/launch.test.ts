@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ErrandRecord } from '../../../sidecar/src/desk/errand.js';
-import { argumentsOf, depthOf, environmentOf } from '../../../sidecar/src/worker/launch.js';
-import { MissingProgramError, programOf, programsOf } from '../../../sidecar/src/worker/programs.js';
+import { argumentsOf, depthOf, environmentOf } from '../../../sidecar/src/worker-host/launch.js';
+import { MissingProgramError, programOf, programsOf } from '../../../sidecar/src/worker-host/programs.js';
 
 const ERRAND: ErrandRecord = {
   version: 1,
@@ -124,8 +124,8 @@ describe('rule.taskIsJustText: the arguments of a worker', () => {
   it('are our plugin alone, unless more was said', () => {
     const [option, plugin, ...more] = argumentsOf(ERRAND);
     expect([option, more]).toEqual(['--plugin-dir', []]);
-    // From the sources it is the folder above `worker`; from the bundle it is the plugin.
-    expect(existsSync(join(plugin ?? '', 'worker', 'launch.ts'))).toBe(true);
+    // From the sources it is the folder above `worker-host`; from the bundle it is the plugin.
+    expect(existsSync(join(plugin ?? '', 'worker-host', 'launch.ts'))).toBe(true);
   });
 
   it('name the model and the mode where they were said, and hold no secret', () => {

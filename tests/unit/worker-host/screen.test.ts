@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lastWordsOf, startWaitOf } from '../../../sidecar/src/worker/screen.js';
+import { lastWordsOf, startWaitOf } from '../../../sidecar/src/worker-host/screen.js';
 
 const RULE = '─'.repeat(120);
 

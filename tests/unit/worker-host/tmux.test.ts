@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive, type ProcessIdentity } from '../../../sidecar/src/process/table.js';
 import { privateSocket } from '../../../sidecar/src/server/address.js';
-import { programOf } from '../../../sidecar/src/worker/programs.js';
-import { Tmux, TmuxError } from '../../../sidecar/src/worker/tmux.js';
+import { programOf } from '../../../sidecar/src/worker-host/programs.js';
+import { Tmux, TmuxError } from '../../../sidecar/src/worker-host/tmux.js';
 import { processOf, withCommand } from '../../../testing/processes.js';
 import { until } from '../../../testing/wait.js';
 

@@ -12,6 +12,7 @@ import type { ErrandEnd } from '../../../sidecar/src/desk/errand.js';
 import { Errands } from '../../../sidecar/src/desk/errands.js';
 import { createDeskServer } from '../../../sidecar/src/desk/http.js';
 import { ROOT } from '../../../testing/root.js';
+import { NEW } from '../desk/lab.js';
 
 /** A text as the file has it: whole, or in pieces, some of them so many times. */
 type Text = string | readonly (string | readonly [string, number])[];
@@ -98,9 +99,9 @@ describe('rule.deskKeepsTheContract: what a desk answers', () => {
   test.each(requestsOf)('$status: $case', async (line) => {
     const { body, method = 'POST', path = ANSWER_PATH, token = TOKEN, status, takes = null } = line;
     const errands = new Errands(state);
-    const settled = { parent: null, cwd: state, model: null, mode: null, depth: 1, timeoutMs: 60_000, isKept: false };
-    const { id, ...rest } = errands.open('the task', { ...settled, asker: null }, 0);
-    errands.save({ ...rest, id, session: SESSION, take: 'a request' });
+    const opened = errands.open('the task', NEW, 0);
+    const { id } = opened;
+    errands.save({ ...opened, session: SESSION, take: 'a request' });
     const desk = new Desk(errands, () => 0);
     desk.takeUp(id);
 

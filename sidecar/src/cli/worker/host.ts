@@ -1,7 +1,7 @@
 /** `verbatim worker host`: the process behind an errand, which `worker run` starts. */
 import { Errands } from '../../desk/errands.js';
 import { stateFolder } from '../../state/state-folder.js';
-import { hostErrand } from '../../worker/host.js';
+import { hostErrand } from '../../worker-host/host.js';
 import { read } from '../options.js';
 import { errandAt } from './errand-at.js';
 

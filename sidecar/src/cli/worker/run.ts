@@ -6,9 +6,9 @@ import { Errands, type NewErrand } from '../../desk/errands.js';
 import { codeOf, messageOf } from '../../errors.js';
 import { ownIdentity } from '../../process/table.js';
 import { stateFolder } from '../../state/state-folder.js';
-import { DEPTH_LIMIT, depthOf } from '../../worker/launch.js';
-import { closeLeftovers } from '../../worker/leftovers.js';
-import { MissingProgramError, programsOf } from '../../worker/programs.js';
+import { DEPTH_LIMIT, depthOf } from '../../worker-host/launch.js';
+import { closeLeftovers } from '../../worker-host/leftovers.js';
+import { MissingProgramError, programsOf } from '../../worker-host/programs.js';
 import { read } from '../options.js';
 import { CommandError, oneLine, type Terminal } from '../terminal.js';
 import { printEnd } from './end.js';
@@ -92,7 +92,7 @@ function folderOf(given = '.'): string {
   try {
     cwd = resolve(given);
   } catch {
-    throw new CommandError('verbatim worker run: the folder that this runs in was removed; say --cwd', 1);
+    throw new CommandError('verbatim worker run: the folder that this runs in was removed; name one with --cwd', 1);
   }
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);

@@ -1,7 +1,7 @@
 /** `verbatim worker stop`: ends an errand that is open, and closes its worker, one that was kept too. */
 import { Errands } from '../../desk/errands.js';
 import { stateFolder } from '../../state/state-folder.js';
-import { closeErrand } from '../../worker/close.js';
+import { closeErrand } from '../../worker-host/close.js';
 import { read } from '../options.js';
 import { CommandError, oneLine, type Terminal } from '../terminal.js';
 import { errandAt } from './errand-at.js';

@@ -1,7 +1,7 @@
 /** What a person is told of a worker, and how its states are called. */
 import type { ErrandEnd, ErrandRecord, Wait } from '../../desk/errand.js';
 import { isAlive } from '../../process/table.js';
-import { isAbandoned } from '../../worker/leftovers.js';
+import { isAbandoned } from '../../worker-host/leftovers.js';
 import { oneLine, type Terminal } from '../terminal.js';
 
 /** Says on stderr what the worker waits for, and how to get to it. */
