@@ -261,7 +261,12 @@ describe('rule.noWorkerIsLeft', () => {
       );
       const both = await Promise.all([started(['busy: first']), started(['busy: second'])]);
       const processes = await sleeping(work, 8);
-      for (const { command, errand } of both) kill(command.id, await errand.host());
+      for (const { command, errand } of both) {
+        const host = await errand.host();
+        // Stopped first: it would end the errand in the moment between the two.
+        signal(host, 'SIGSTOP');
+        kill(command.id, host);
+      }
       await Promise.all(both.map(({ command }) => command.ended));
       const [first, second] = both.map(({ errand }) => errand);
       if (first === undefined || second === undefined) throw new Error('two were started');
