@@ -2158,12 +2158,12 @@ function parseFrame(line) {
   }
   const parsed = message.safeParse(value);
   if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${cut(line, EXCERPT)}`);
-  const { id, method, params, result: result2, error } = parsed.data;
+  const { id: id2, method, params, result: result2, error } = parsed.data;
   if (method !== void 0) {
-    return id === void 0 ? { kind: "notification", method, params } : { kind: "request", id, method, params };
+    return id2 === void 0 ? { kind: "notification", method, params } : { kind: "request", id: id2, method, params };
   }
-  if (id === void 0) throw new FrameFault(`a message with neither id nor method: ${cut(line, EXCERPT)}`);
-  return error ? { kind: "error", id, error } : { kind: "result", id, result: result2 };
+  if (id2 === void 0) throw new FrameFault(`a message with neither id nor method: ${cut(line, EXCERPT)}`);
+  return error ? { kind: "error", id: id2, error } : { kind: "result", id: id2, result: result2 };
 }
 function read(schema, value, what) {
   const parsed = schema.safeParse(value);
@@ -2760,22 +2760,22 @@ var CodexServer = class _CodexServer {
       settle({ kind: "gone", failure: this.gone });
       return;
     }
-    const id = this.#nextId++;
+    const id2 = this.#nextId++;
     const timer = setTimeout(() => {
       const what = `did not answer ${method} within ${timeoutMs / 1e3} s.${this.#tail()}`;
       if (OWED.has(method)) {
         this.#giveUp(serverEnded(`Codex was ended, for it ${what}`));
         return;
       }
-      this.#pending.delete(id);
+      this.#pending.delete(id2);
       settle({ kind: "gone", failure: failure("protocol", `Codex ${what}`) });
       void this.#probe();
     }, timeoutMs);
-    this.#pending.set(id, (settled) => {
+    this.#pending.set(id2, (settled) => {
       clearTimeout(timer);
       settle(settled);
     });
-    this.#child.write(JSON.stringify({ id, method, params }));
+    this.#child.write(JSON.stringify({ id: id2, method, params }));
   }
   /** One slow answer may be an MCP server's fault; a server that answers nothing at all would fail whatever comes next. */
   async #probe() {
@@ -2851,17 +2851,17 @@ var CodexServer = class _CodexServer {
       this.#distrust(error.message);
     }
   }
-  #settle(id, settled) {
-    const settle = this.#pending.get(id);
+  #settle(id2, settled) {
+    const settle = this.#pending.get(id2);
     if (!settle) return;
-    this.#pending.delete(id);
+    this.#pending.delete(id2);
     settle(settled);
   }
-  #answer(id, method, params) {
+  #answer(id2, method, params) {
     const { threadId } = addressOf(params);
     const listener = threadId === null ? void 0 : this.#listeners.get(this.#rootOf(threadId));
     const { reply: reply2 } = listener ? listener.asked(method, params) : answerTo(method, params, null);
-    const body = reply2.kind === "result" ? { id, result: reply2.result } : { id, error: { code: reply2.code, message: reply2.message } };
+    const body = reply2.kind === "result" ? { id: id2, result: reply2.result } : { id: id2, error: { code: reply2.code, message: reply2.message } };
     this.#child.write(JSON.stringify(body));
   }
   #notified(method, params) {
@@ -2924,8 +2924,8 @@ var CodexServer = class _CodexServer {
     return `codex app-server ${how}.${this.#tail()}`;
   }
   #tail() {
-    const tail = this.#child.stderr.lastLines(5, this.options.env);
-    return tail === "" ? "" : ` Its last words: ${tail}`;
+    const tail2 = this.#child.stderr.lastLines(5, this.options.env);
+    return tail2 === "" ? "" : ` Its last words: ${tail2}`;
   }
 };
 
@@ -3011,14 +3011,14 @@ var AnswerRule = class {
   #completed = /* @__PURE__ */ new Map();
   /** A message was completed; returns what is to be shown of it now. */
   complete(message2) {
-    const { id, text: text2 } = message2;
-    if (text2.trim() !== "") this.#completed.set(id, text2);
+    const { id: id2, text: text2 } = message2;
+    if (text2.trim() !== "") this.#completed.set(id2, text2);
     const isFinal = message2.phase === "final_answer";
     const isAnswerable = message2.delivery !== "async" && (isFinal || (message2.phase ?? null) === null);
-    if (!isAnswerable) return this.#show(id, text2);
+    if (!isAnswerable) return this.#show(id2, text2);
     if (text2.trim() === "") return [];
-    this.#held.delete(id);
-    this.#held.set(id, { id, text: text2, phase: isFinal ? "final_answer" : null });
+    this.#held.delete(id2);
+    this.#held.set(id2, { id: id2, text: text2, phase: isFinal ? "final_answer" : null });
     return [];
   }
   /** Another item began: a message without a phase that came before it was commentary. */
@@ -3040,9 +3040,9 @@ var AnswerRule = class {
   get partial() {
     return [...this.#completed.values()];
   }
-  #show(id, text2) {
-    if (text2.trim() === "" || this.#shown.has(id)) return [];
-    this.#shown.add(id);
+  #show(id2, text2) {
+    if (text2.trim() === "" || this.#shown.has(id2)) return [];
+    this.#shown.add(id2);
     return [text2];
   }
 };
@@ -3051,13 +3051,13 @@ var AnswerRule = class {
 var HEAD = 2e4;
 var TAIL = 1e4;
 var OUTPUT_LIMIT = HEAD + TAIL;
-function capped(text2, head2 = HEAD, tail = TAIL) {
-  if (text2.length <= head2 + tail) return { text: text2, omitted: 0 };
+function capped(text2, head2 = HEAD, tail2 = TAIL) {
+  if (text2.length <= head2 + tail2) return { text: text2, omitted: 0 };
   const headEnd = isInsidePair(text2, head2) ? head2 - 1 : head2;
-  const tailStart = text2.length - tail + (isInsidePair(text2, text2.length - tail) ? 1 : 0);
+  const tailStart = text2.length - tail2 + (isInsidePair(text2, text2.length - tail2) ? 1 : 0);
   const omitted = tailStart - headEnd;
   const note = `[… ${omitted.toLocaleString("en-US")} characters left out …]`;
-  const parts = [text2.slice(0, headEnd), note, ...tail > 0 ? [text2.slice(tailStart)] : []];
+  const parts = [text2.slice(0, headEnd), note, ...tail2 > 0 ? [text2.slice(tailStart)] : []];
   return { text: parts.join("\n"), omitted };
 }
 function isInsidePair(text2, at) {
@@ -3697,9 +3697,9 @@ var CodexThread = class _CodexThread {
     const { openMs } = this.#server.limits;
     const settled = thread === null ? await this.#server.request("thread/start", params, openMs) : await this.#server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, openMs);
     try {
-      const opened2 = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
-      this.#id = opened2.thread.id;
-      this.#model = opened2.model;
+      const opened = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
+      this.#id = opened.thread.id;
+      this.#model = opened.model;
       if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
     } catch (error) {
       this.#hangUp();
@@ -4028,6 +4028,7 @@ import {
   openSync,
   readdirSync as readdirSync4,
   readFileSync as readFileSync4,
+  readSync,
   renameSync,
   rmSync,
   writeFileSync
@@ -4091,6 +4092,23 @@ function readIfThere(path) {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
+  }
+}
+var BEGINNING = 400;
+function beginningOf(path) {
+  let descriptor;
+  try {
+    descriptor = openPrivate(path, constants2.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return "";
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(BEGINNING);
+    const count2 = readSync(descriptor, bytes, 0, BEGINNING, 0);
+    return new TextDecoder().decode(bytes.subarray(0, count2), { stream: true });
+  } finally {
+    closeSync(descriptor);
   }
 }
 function isThere(path) {
@@ -4173,8 +4191,8 @@ function stateFolder(env) {
 function jobsFolder(state) {
   return join8(state, "jobs");
 }
-function jobFolder(state, id) {
-  return join8(jobsFolder(state), id);
+function jobFolder(state, id2) {
+  return join8(jobsFolder(state), id2);
 }
 function logsFolder(state) {
   return join8(state, "logs");
@@ -4324,7 +4342,7 @@ function bounded(text2, limit) {
 }
 
 // sidecar/src/job/event-log.ts
-import { closeSync as closeSync2, constants as constants3, fstatSync as fstatSync2, ftruncateSync, readSync, writeSync } from "node:fs";
+import { closeSync as closeSync2, constants as constants3, fstatSync as fstatSync2, ftruncateSync, readSync as readSync2, writeSync } from "node:fs";
 import { dirname as dirname5, join as join10 } from "node:path";
 var KEPT_EVENTS = 32;
 var KEPT_CHARACTERS = 512 * 1024;
@@ -4424,7 +4442,7 @@ function readLines(descriptor, size2, onLine) {
   let parts = [];
   let position = 0;
   while (position < size2) {
-    const count2 = readSync(descriptor, piece, 0, piece.length, position);
+    const count2 = readSync2(descriptor, piece, 0, piece.length, position);
     if (count2 === 0) return;
     let from = 0;
     for (; ; ) {
@@ -4466,7 +4484,7 @@ function writeWhole(descriptor, bytes) {
 function readWhole(descriptor, bytes, position) {
   let read3 = 0;
   while (read3 < bytes.length) {
-    const count2 = readSync(descriptor, bytes, read3, bytes.length - read3, position + read3);
+    const count2 = readSync2(descriptor, bytes, read3, bytes.length - read3, position + read3);
     if (count2 === 0) throw new Error("the event log is shorter than it was: something else changed it");
     read3 += count2;
   }
@@ -4655,24 +4673,24 @@ function readOwner(path) {
 
 // sidecar/src/state/state-file.ts
 var LAST_DATE = 864e13;
-function stateFieldsOf(text2, id, readable) {
+function stateFieldsOf(text2, id2, readable) {
   const fields = objectOf(JSON.parse(text2), "state.json");
   const version2 = countOf(fields, "version", 1, 1e6);
   if (version2 !== readable) {
     throw new ShapeError("version", `is ${version2}; this Verbatim reads ${readable}. Update Verbatim`);
   }
-  if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
+  if (fields.id !== id2) throw new ShapeError("id", `must be ${id2}, the name of its folder`);
   return fields;
 }
 
 // sidecar/src/job/record.ts
 var WORD = { max: 4096 };
 var RECORD_VERSION = 1;
-function recordOf2(text2, id) {
-  const fields = stateFieldsOf(text2, id, RECORD_VERSION);
+function recordOf2(text2, id2) {
+  const fields = stateFieldsOf(text2, id2, RECORD_VERSION);
   return {
     version: RECORD_VERSION,
-    id,
+    id: id2,
     harness: choiceOf(fields, "harness", HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, "harnessVersion"),
     agent: textOf2(fields, "agent", WORD),
@@ -4761,15 +4779,15 @@ var Journal = class _Journal {
    * Throws JobTakenError where a living sidecar has it, UnsafePathError where the folder is not ours alone,
    * ShapeError where state.json is not of our form.
    */
-  static open(place, id) {
-    const folder = jobFolder(place.state, id);
+  static open(place, id2) {
+    const folder = jobFolder(place.state, id2);
     if (!isThere(folder)) return null;
     for (const path of [jobsFolder(place.state), folder]) checkPrivateFolder(path);
     for (const name2 of ["prompts", "answers"]) ensurePrivateFolder(join12(folder, name2));
     if (!isThere(join12(folder, "state.json"))) return null;
-    takeJob(folder, id, place.self);
+    takeJob(folder, id2, place.self);
     try {
-      const record2 = recordOf2(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
+      const record2 = recordOf2(readPrivate(join12(folder, "state.json")).toString("utf8"), id2);
       let open2 = null;
       let turns = 0;
       const log = EventLog.open(join12(folder, "events.jsonl"), (event) => {
@@ -4795,8 +4813,8 @@ var Journal = class _Journal {
   get waiting() {
     return this.#record.messages.filter((message2) => message2.turn === null).map((message2) => message2.id);
   }
-  hasMessage(id) {
-    return this.#ids.has(id);
+  hasMessage(id2) {
+    return this.#ids.has(id2);
   }
   /** Keeps a message: once this returns it cannot be lost. What the job may do becomes as strict as its mode. */
   accept(message2, mode) {
@@ -4808,10 +4826,10 @@ var Journal = class _Journal {
     });
     this.#ids.add(message2.id);
   }
-  message(id) {
-    const index = this.#record.messages.findIndex((message3) => message3.id === id);
+  message(id2) {
+    const index = this.#record.messages.findIndex((message3) => message3.id === id2);
     const message2 = this.#record.messages[index];
-    if (message2 === void 0) throw new Error(`job ${this.#record.id} has no message ${id}`);
+    if (message2 === void 0) throw new Error(`job ${this.#record.id} has no message ${id2}`);
     return { ...message2, text: readPrivate(this.#promptFile(index + 1)).toString("utf8") };
   }
   /** Says that these messages are handed to `turn`: from now on they are never handed over again. */
@@ -4980,8 +4998,8 @@ function next(state, happening) {
       return happening;
   }
 }
-function onMessage(state, id, isSteerable) {
-  const queued = { ...state, waiting: [...state.waiting, id], isWanted: true };
+function onMessage(state, id2, isSteerable) {
+  const queued = { ...state, waiting: [...state.waiting, id2], isWanted: true };
   switch (state.phase) {
     case "idle":
       return start(queued);
@@ -4990,16 +5008,16 @@ function onMessage(state, id, isSteerable) {
       return { state: queued, effects: [] };
     case "running": {
       if (state.isStopping || !isSteerable || state.waiting.length > 0) return { state: queued, effects: [] };
-      const steering = [...state.steering, id];
-      return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id }] : [] };
+      const steering = [...state.steering, id2];
+      return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id: id2 }] : [] };
     }
     default:
       return state.phase;
   }
 }
-function onSteered(state, id, hasJoined) {
+function onSteered(state, id2, hasJoined) {
   const [first, ...rest] = state.steering;
-  if (first !== id) return unchanged(state);
+  if (first !== id2) return unchanged(state);
   if (hasJoined) {
     const after = { ...state, steering: rest };
     const following = rest[0];
@@ -5167,7 +5185,7 @@ var Job = class {
   #apply(happening) {
     const { state, effects } = next(this.#state, happening);
     this.#state = state;
-    for (const id of state.waiting) this.#settleSteer(id, "queued");
+    for (const id2 of state.waiting) this.#settleSteer(id2, "queued");
     for (const effect of effects) this.#perform(effect);
     this.#changed();
   }
@@ -5223,7 +5241,7 @@ var Job = class {
     const thread = this.#thread;
     if (thread === null) throw new Error("a turn began without a thread");
     const { record: record2 } = this.#journal;
-    const messages = ids.map((id) => this.#journal.message(id));
+    const messages = ids.map((id2) => this.#journal.message(id2));
     const current = {
       turn,
       startedAt: this.#startedAt,
@@ -5253,7 +5271,7 @@ var Job = class {
       this.#sayDrift(turn, thread.harnessVersion);
       const end = await thread.run(
         {
-          messages: messages.map(({ id, text: text2 }) => ({ id, text: text2 })),
+          messages: messages.map(({ id: id2, text: text2 }) => ({ id: id2, text: text2 })),
           access: current.access,
           cwd: record2.cwd,
           effort: record2.effort,
@@ -5283,39 +5301,39 @@ var Job = class {
     this.#append(current.turn, event);
     this.#changed();
   }
-  async #steer(id) {
+  async #steer(id2) {
     const thread = this.#thread;
     const current = this.#current;
     let hasJoined = false;
     try {
       if (thread !== null && current !== null) {
-        const { text: text2 } = this.#journal.message(id);
-        hasJoined = (await thread.steer({ id, text: text2 })).kind === "joined";
+        const { text: text2 } = this.#journal.message(id2);
+        hasJoined = (await thread.steer({ id: id2, text: text2 })).kind === "joined";
       }
     } catch (error) {
-      this.#log("warning", `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
+      this.#log("warning", `job ${this.id}: message ${id2} could not join the turn; it gets the next one`, { error });
     }
-    this.#onSteered(id, hasJoined, current);
+    this.#onSteered(id2, hasJoined, current);
   }
-  #onSteered(id, hasJoined, current) {
-    if (this.#state.steering[0] !== id) return;
+  #onSteered(id2, hasJoined, current) {
+    if (this.#state.steering[0] !== id2) return;
     if (hasJoined && current !== null) {
-      this.#keep(() => this.#journal.handOver([id], current.turn));
-      this.#append(current.turn, { kind: "steered", message: id });
-      this.#settleSteer(id, "steered");
+      this.#keep(() => this.#journal.handOver([id2], current.turn));
+      this.#append(current.turn, { kind: "steered", message: id2 });
+      this.#settleSteer(id2, "steered");
     }
-    this.#apply({ kind: "steered", id, hasJoined });
+    this.#apply({ kind: "steered", id: id2, hasJoined });
   }
   /** A steer that the harness never answers must not hold the end of its turn back for ever. */
   #boundSteer(current) {
-    const id = this.#state.steering[0];
-    if (id === void 0) return;
+    const id2 = this.#state.steering[0];
+    if (id2 === void 0) return;
     this.#later(current, this.#limits.steerMs, () => {
       this.#log(
         "warning",
         `job ${this.id}: the harness did not answer a message that was to join turn ${current.turn}`
       );
-      this.#onSteered(id, false, current);
+      this.#onSteered(id2, false, current);
     });
   }
   async #interrupt() {
@@ -5409,10 +5427,10 @@ var Job = class {
       this.#log("error", `job ${this.id}: its journal cannot be written`, { error });
     }
   }
-  #settleSteer(id, disposition) {
-    const resolve4 = this.#steers.get(id);
+  #settleSteer(id2, disposition) {
+    const resolve4 = this.#steers.get(id2);
     if (resolve4 === void 0) return;
-    this.#steers.delete(id);
+    this.#steers.delete(id2);
     resolve4(disposition);
   }
   #later(current, ms, work) {
@@ -5466,9 +5484,9 @@ import { createHash as createHash2 } from "node:crypto";
 var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 function jobIdOf(state, session, agent) {
   const digest2 = createHash2("sha256").update(`${state}\0${session}\0${agent}`, "utf8").digest();
-  let id = "j";
-  for (const byte of digest2.subarray(0, 20)) id += ALPHABET[byte & 31];
-  return id;
+  let id2 = "j";
+  for (const byte of digest2.subarray(0, 20)) id2 += ALPHABET[byte & 31];
+  return id2;
 }
 function isJobId(text2) {
   return JOB_ID.test(text2);
@@ -5490,18 +5508,18 @@ var Jobs = class {
    * once: the harness's thread is opened afterwards, and what goes wrong there is a failed turn.
    */
   create(body) {
-    const id = jobIdOf(this.ports.place.state, body.session, body.agent);
-    const found = this.find(id);
-    const job = found ?? this.#make(id, body);
+    const id2 = jobIdOf(this.ports.place.state, body.session, body.agent);
+    const found = this.find(id2);
+    const job = found ?? this.#make(id2, body);
     void job.send(body.message, body.mode);
     return { job: job.view(), isNew: found === null };
   }
   /** The job with this id, taken up from disk where its sidecar is gone; null where there is none. */
-  find(id) {
-    if (!isJobId(id)) return null;
-    const known = this.#jobs.get(id);
+  find(id2) {
+    if (!isJobId(id2)) return null;
+    const known = this.#jobs.get(id2);
     if (known !== void 0) return known;
-    const journal = Journal.open(this.ports.place, id);
+    const journal = Journal.open(this.ports.place, id2);
     return journal === null ? null : this.#keep(journal, this.ports.harnessOf(journal.record.harness));
   }
   /** Ends every job, all at once. Resolves to the processes that would not end. */
@@ -5514,12 +5532,12 @@ var Jobs = class {
       return [];
     });
   }
-  #make(id, body) {
+  #make(id2, body) {
     const now = this.ports.place.now();
     const harness = this.ports.harnessOf(body.harness);
     const journal = Journal.create(this.ports.place, {
       version: RECORD_VERSION,
-      id,
+      id: id2,
       harness: body.harness,
       harnessVersion: "",
       agent: body.agent,
@@ -5929,9 +5947,9 @@ function optionsOf(value) {
 // sidecar/src/server/routes.ts
 function resourceAt(path, context) {
   const parts = path.split("/").slice(1);
-  const [version2, kind, id, part, turn, ...rest] = parts;
+  const [version2, kind, id2, part, turn, ...rest] = parts;
   if (version2 !== "v1" || rest.length > 0) throw noPath(path);
-  if (id === void 0) {
+  if (id2 === void 0) {
     switch (kind) {
       case "health":
         return { GET: async () => ({ status: 200, body: health(context) }) };
@@ -5953,21 +5971,21 @@ function resourceAt(path, context) {
     }
   }
   if (kind !== "jobs") throw noPath(path);
-  if (part === "answers" && turn !== void 0) return { GET: answer(jobAt(id, context), turn) };
+  if (part === "answers" && turn !== void 0) return { GET: answer(jobAt(id2, context), turn) };
   if (turn !== void 0) throw noPath(path);
   switch (part) {
     case void 0: {
-      const job = jobAt(id, context);
+      const job = jobAt(id2, context);
       return { GET: async () => ({ status: 200, body: { job: job.view() } }) };
     }
     case "messages":
-      return { POST: send(jobAt(id, context)) };
+      return { POST: send(jobAt(id2, context)) };
     case "stop":
-      return { POST: stop(jobAt(id, context), context.log) };
+      return { POST: stop(jobAt(id2, context), context.log) };
     case "events":
-      return { GET: events(jobAt(id, context)) };
+      return { GET: events(jobAt(id2, context)) };
     case "deliveries":
-      return { POST: deliver(jobAt(id, context)) };
+      return { POST: deliver(jobAt(id2, context)) };
     default:
       throw noPath(path);
   }
@@ -6031,9 +6049,9 @@ function deliver(job) {
     return { status: 204 };
   };
 }
-function jobAt(id, { jobs: jobs2 }) {
-  const job = jobs2.find(id);
-  if (job === null) throw new Refusal("not_found", `there is no job ${id.slice(0, 40)}; it may have been purged`);
+function jobAt(id2, { jobs: jobs2 }) {
+  const job = jobs2.find(id2);
+  if (job === null) throw new Refusal("not_found", `there is no job ${id2.slice(0, 40)}; it may have been purged`);
   return job;
 }
 function noPath(path) {
@@ -6206,7 +6224,7 @@ function isBetween(unit, from, to) {
 }
 
 // sidecar/src/desk/errand.ts
-var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "interrupted", "failed"];
+var ENDS = ["answered", "unanswered", "worker_ended", "timed_out", "needs_person", "interrupted", "failed"];
 var START_WAITS = [
   "trust",
   "api_key",
@@ -6219,11 +6237,11 @@ var START_WAITS = [
 ];
 var RECORD_VERSION2 = 1;
 var WORD2 = { max: 8192 };
-function recordOf3(text2, id) {
-  const fields = stateFieldsOf(text2, id, RECORD_VERSION2);
+function recordOf3(text2, id2) {
+  const fields = stateFieldsOf(text2, id2, RECORD_VERSION2);
   return {
     version: RECORD_VERSION2,
-    id,
+    id: id2,
     session: textOf2(fields, "session", WORD2),
     parent: nullable2(fields, "parent", wordOf),
     cwd: textOf2(fields, "cwd", WORD2),
@@ -6232,8 +6250,10 @@ function recordOf3(text2, id) {
     depth: countOf(fields, "depth", 1, 1e6),
     timeoutMs: countOf(fields, "timeoutMs", 1, Number.MAX_SAFE_INTEGER),
     isKept: fields.isKept === true,
+    isUnattended: fields.isUnattended === true,
     createdAt: countOf(fields, "createdAt", 0, LAST_DATE),
     take: nullable2(fields, "take", wordOf),
+    claudeSession: nullable2(fields, "claudeSession", wordOf),
     wait: nullable2(fields, "wait", waitOf),
     end: nullable2(fields, "end", endOf2),
     endedAt: nullable2(fields, "endedAt", (all, name2) => countOf(all, name2, 0, LAST_DATE)),
@@ -6258,7 +6278,13 @@ function endOf2(all, name2) {
     case "unanswered":
       return { kind, how: choiceOf(fields, "how", UNANSWERED, `${name2}.`) };
     case "timed_out":
-      return { kind };
+      return {
+        kind,
+        ...typeof fields.isTaken === "boolean" ? { isTaken: fields.isTaken } : {},
+        ...fields.wait === void 0 ? {} : { wait: waitOf(fields, "wait") }
+      };
+    case "needs_person":
+      return { kind, wait: waitOf(fields, "wait") };
     case "worker_ended":
     case "interrupted":
     case "failed":
@@ -6313,6 +6339,7 @@ var Errands = class {
       ...errand,
       createdAt: now,
       take: null,
+      claudeSession: null,
       wait: null,
       end: null,
       endedAt: null,
@@ -6332,68 +6359,68 @@ var Errands = class {
     this.#write(record2.id, STATE, JSON.stringify(record2));
   }
   /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
-  read(id) {
-    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
-    this.#check(id);
-    const bytes = readIfThere(join15(this.folderOf(id), STATE));
-    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id);
+  read(id2) {
+    if (!ERRAND_ID.test(id2) || !isThere(this.folderOf(id2))) return null;
+    this.#check(id2);
+    const bytes = readIfThere(join15(this.folderOf(id2), STATE));
+    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id2);
   }
-  taskOf(id) {
-    return readPrivate(join15(this.folderOf(id), "task")).toString("utf8");
+  taskOf(id2) {
+    return readPrivate(join15(this.folderOf(id2), "task")).toString("utf8");
   }
-  keepAnswer(id, text2) {
-    this.#write(id, "answer", text2);
+  keepAnswer(id2, text2) {
+    this.#write(id2, "answer", text2);
   }
-  answerOf(id) {
-    return readIfThere(join15(this.folderOf(id), "answer"));
+  answerOf(id2) {
+    return readIfThere(join15(this.folderOf(id2), "answer"));
   }
   /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
   list() {
-    const entries = this.#ids().flatMap((id) => this.#look(id) ?? []);
+    const entries = this.ids().flatMap((id2) => this.#look(id2) ?? []);
     return entries.sort((a, b) => madeAt(b) - madeAt(a));
   }
   /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
   remains(before) {
-    return this.#ids().filter((id) => {
-      const folder = lstatSync3(this.folderOf(id), { throwIfNoEntry: false });
-      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join15(this.folderOf(id), STATE));
+    return this.ids().filter((id2) => {
+      const folder = lstatSync3(this.folderOf(id2), { throwIfNoEntry: false });
+      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join15(this.folderOf(id2), STATE));
     });
   }
   /** Removes an errand, and the log of its host. */
-  remove(id) {
-    this.#check(id);
-    rmSync5(join15(this.folderOf(id), STATE), { force: true });
-    rmSync5(this.folderOf(id), { recursive: true, force: true });
-    rmSync5(join15(logsFolder(this.state), `errand-${id}.jsonl`), { force: true });
+  remove(id2) {
+    this.#check(id2);
+    rmSync5(join15(this.folderOf(id2), STATE), { force: true });
+    rmSync5(this.folderOf(id2), { recursive: true, force: true });
+    rmSync5(join15(logsFolder(this.state), `errand-${id2}.jsonl`), { force: true });
   }
-  folderOf(id) {
-    return join15(errandsFolder(this.state), id);
+  folderOf(id2) {
+    return join15(errandsFolder(this.state), id2);
   }
-  #ids() {
+  ids() {
     const folder = errandsFolder(this.state);
     if (!isThere(folder)) return [];
     checkPrivateFolder(folder);
     return namesIn(folder).filter((name2) => ERRAND_ID.test(name2));
   }
-  #look(id) {
-    const folder = this.folderOf(id);
+  #look(id2) {
+    const folder = this.folderOf(id2);
     try {
-      const record2 = this.read(id);
-      return record2 === null ? null : { kind: "errand", record: record2, task: this.taskOf(id) };
+      const record2 = this.read(id2);
+      return record2 === null ? null : { kind: "errand", record: record2, task: beginningOf(join15(folder, "task")) };
     } catch (error) {
       if (codeOf(error) === "ENOENT" && !isThere(join15(folder, STATE))) return null;
       const message2 = messageOf2(error);
-      return { kind: "problem", id, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
+      return { kind: "problem", id: id2, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
     }
   }
-  #write(id, name2, text2) {
-    this.#check(id);
-    writeAtomic(join15(this.folderOf(id), name2), text2);
+  #write(id2, name2, text2) {
+    this.#check(id2);
+    writeAtomic(join15(this.folderOf(id2), name2), text2);
   }
   /** No link is followed, to whatever it points. */
-  #check(id) {
+  #check(id2) {
     checkPrivateFolder(errandsFolder(this.state));
-    checkPrivateFolder(this.folderOf(id));
+    checkPrivateFolder(this.folderOf(id2));
   }
 };
 function madeAt(entry) {
@@ -6422,21 +6449,22 @@ function removeOldErrands(errands, before) {
     if (why === null) removed.push(record2.id);
     else kept.push({ id: record2.id, why });
   }
-  for (const id of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
-    const why = failed(() => errands.remove(id));
-    if (why !== null) kept.push({ id, why });
+  for (const id2 of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
+    const why = failed(() => errands.remove(id2));
+    if (why !== null) kept.push({ id: id2, why });
   }
   return { removed, kept, problems };
 }
-function inUse({ id, end, asker, host: host2, tmux, worker: worker2 }) {
-  if (isAlive(asker) || isAlive(host2)) return end === null ? "its worker is at work" : "its end is being told";
-  if (isAlive(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0) {
-    return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
+function inUse({ id: id2, end, asker, host: host2, tmux, worker: worker2 }) {
+  if (end === null && (isAlive(asker) || isAlive(host2))) return "its worker is at work";
+  if (isAlive(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id2]).length > 0) {
+    return `its worker is open; \`verbatim worker stop ${id2}\` closes it`;
   }
+  if (isAlive(asker) || isAlive(host2)) return "its end is being told";
   return null;
 }
-function removeErrand(errands, { id, tmux }) {
-  errands.remove(id);
+function removeErrand(errands, { id: id2, tmux }) {
+  errands.remove(id2);
   if (tmux !== null) removeSocket(tmux);
 }
 function removeSocket(path) {
@@ -6462,10 +6490,10 @@ import { rmSync as rmSync7 } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 // sidecar/src/job/catalog.ts
-import { closeSync as closeSync5, constants as constants6, fstatSync as fstatSync3, lstatSync as lstatSync5, readdirSync as readdirSync5, readSync as readSync2 } from "node:fs";
+import { closeSync as closeSync5, constants as constants6, fstatSync as fstatSync3, lstatSync as lstatSync5, readdirSync as readdirSync5, readSync as readSync3 } from "node:fs";
 import { join as join16 } from "node:path";
 function listJobs(state) {
-  const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
+  const entries = jobIds(state).flatMap((id2) => lookAt(state, id2) ?? []);
   return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
 }
 function jobIds(state) {
@@ -6474,17 +6502,17 @@ function jobIds(state) {
   checkPrivateFolder(folder);
   return namesIn(folder).filter(isJobId);
 }
-function lookAt(state, id) {
-  const folder = jobFolder(state, id);
+function lookAt(state, id2) {
+  const folder = jobFolder(state, id2);
   try {
     checkPrivateFolder(folder);
-    const record2 = recordOf2(readPrivate(join16(folder, "state.json")).toString("utf8"), id);
+    const record2 = recordOf2(readPrivate(join16(folder, "state.json")).toString("utf8"), id2);
     const last = lastEvent(join16(folder, "events.jsonl"));
     const isHeld = livingOwner(folder) !== null;
     const isOpen = last !== null && last.kind !== "turn_ended";
     return {
       kind: "job",
-      id,
+      id: id2,
       folder,
       record: record2,
       status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
@@ -6497,24 +6525,7 @@ function lookAt(state, id) {
   } catch (error) {
     if (codeOf(error) === "ENOENT" && !isThere(folder)) return null;
     const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
-    return { kind: "problem", id, folder, problem };
-  }
-}
-var TASK_BYTES = 400;
-function beginningOf(path) {
-  let descriptor;
-  try {
-    descriptor = openPrivate(path, constants6.O_RDONLY);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return "";
-    throw error;
-  }
-  try {
-    const bytes = Buffer.alloc(TASK_BYTES);
-    const count2 = readSync2(descriptor, bytes, 0, TASK_BYTES, 0);
-    return new TextDecoder().decode(bytes.subarray(0, count2), { stream: true });
-  } finally {
-    closeSync5(descriptor);
+    return { kind: "problem", id: id2, folder, problem };
   }
 }
 function lastEvent(path) {
@@ -6529,7 +6540,7 @@ function lastEvent(path) {
     const { size: size2 } = fstatSync3(descriptor);
     for (let length = Math.min(size2, 64 * 1024); length > 0; length = Math.min(size2, length * 8)) {
       const bytes = Buffer.alloc(length);
-      const count2 = readSync2(descriptor, bytes, 0, length, size2 - length);
+      const count2 = readSync3(descriptor, bytes, 0, length, size2 - length);
       const event = lastEventIn(bytes.subarray(0, count2), length === size2);
       if (event !== null || length === size2) return event;
     }
@@ -6625,8 +6636,8 @@ function remove(job, self) {
 }
 async function removeOldJobs(state, self, retention, now) {
   const jobs2 = [];
-  for (const id of jobIds(state)) {
-    const entry = lookAt(state, id);
+  for (const id2 of jobIds(state)) {
+    const entry = lookAt(state, id2);
     if (entry?.kind === "job") jobs2.push(entry);
     await nextTurn();
   }
@@ -6735,6 +6746,7 @@ import { parseArgs } from "node:util";
 
 // sidecar/src/cli/terminal.ts
 var TERMINAL = {
+  isTerminal: process.stdout.isTTY,
   print: (what) => new Promise((resolve4, reject) => {
     hearErrors(process.stdout);
     process.stdout.write(what, (error) => {
@@ -6765,6 +6777,13 @@ var CommandError = class extends Error {
 function oneLine(text2, limit = 200) {
   const plain2 = text2.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   return cut(plain2, limit);
+}
+function jsonOf(value) {
+  const escaped = (found) => Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`).join(
+    ""
+  );
+  return `${JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}]/gu, escaped)}
+`;
 }
 function table(rows) {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row2) => row2[column]?.length ?? 0)));
@@ -6833,9 +6852,8 @@ async function jobs(args, terminal) {
   const found = entries.filter((entry) => entry.kind === "job");
   const problems = entries.filter((entry) => entry.kind === "problem");
   if (values.json) {
-    const list2 = { jobs: found.map(facts), problems: problems.map(({ id, problem }) => ({ id, problem })) };
-    await terminal.print(`${JSON.stringify(list2, null, 2)}
-`);
+    const list2 = { jobs: found.map(facts), problems: problems.map(({ id: id2, problem }) => ({ id: id2, problem })) };
+    await terminal.print(jsonOf(list2));
   } else if (found.length === 0) {
     await terminal.print("No jobs are kept. Each agent that you spawn in Claude Code makes one.\n");
   } else {
@@ -6941,22 +6959,21 @@ async function answer3(args, terminal) {
   if (bytes === null) throw new CommandError(noAnswer(job, turn));
   if (values.json) {
     const whole = { job: job.id, turn, ...readWholeAnswer(job.folder, turn) };
-    await terminal.print(`${JSON.stringify(whole, null, 2)}
-`);
+    await terminal.print(jsonOf(whole));
   } else {
     await terminal.print(bytes);
   }
   return 0;
 }
-function jobOf(id) {
-  if (!isJobId(id)) {
+function jobOf(id2) {
+  if (!isJobId(id2)) {
     throw new CommandError(
-      `verbatim answer: ${JSON.stringify(oneLine(id, 60))} is no job id: "j" and 20 letters or digits, as \`verbatim jobs\` lists them`,
+      `verbatim answer: ${JSON.stringify(oneLine(id2, 60))} is no job id: "j" and 20 letters or digits, as \`verbatim jobs\` lists them`,
       2
     );
   }
-  const entry = lookAt(stateFolder(process.env), id);
-  if (entry === null) throw new CommandError(`verbatim answer: there is no job ${id}; \`verbatim jobs\` lists them`);
+  const entry = lookAt(stateFolder(process.env), id2);
+  if (entry === null) throw new CommandError(`verbatim answer: there is no job ${id2}; \`verbatim jobs\` lists them`);
   if (entry.kind === "problem") throw new CommandError(`verbatim answer: ${oneLine(entry.problem, 600)}`);
   return entry;
 }
@@ -7020,6 +7037,7 @@ async function doctor(args, terminal) {
   ]);
   await harnesses.close();
   const isUsable = found.some((finding) => finding.state === "ready");
+  const isWorkerUsable = claude.state === "ready" && tmux.state === "ready";
   if (values.json) {
     const report = {
       verbatim: VERSION,
@@ -7028,26 +7046,27 @@ async function doctor(args, terminal) {
       claudeCode: claude,
       harnesses: found,
       tmux,
-      usable: isUsable
+      usable: isUsable,
+      workerUsable: isWorkerUsable
     };
-    await terminal.print(`${JSON.stringify(report, null, 2)}
-`);
+    await terminal.print(jsonOf(report));
   } else {
     const parts = [
       `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}
 `,
       ...[claude, ...found].map(asText),
       tmuxText(tmux),
-      summary(isUsable, claude.state === "ready")
+      summary(isUsable, claude.state === "ready", isWorkerUsable)
     ];
     await terminal.print(parts.join("\n"));
   }
   return isUsable ? 0 : 1;
 }
-function summary(isUsable, hasClaude) {
-  if (isUsable && hasClaude) return "Ready.\n";
-  const what = isUsable ? "A harness is ready, Claude Code is not" : "No harness can be used yet";
-  return `${what}: do what is said above, then run \`verbatim doctor\` again.
+function summary(isUsable, hasClaude, isWorkerUsable) {
+  const again = "do what is said above, then run `verbatim doctor` again.";
+  const agents = isUsable && hasClaude ? "Agents: ready." : `Agents: ${isUsable ? "a harness is ready, Claude Code is not" : "no harness can be used yet"}: ${again}`;
+  return `${agents}
+Workers: ${isWorkerUsable ? "ready." : `not yet: ${again}`}
 `;
 }
 async function findingOf(name2, harnesses) {
@@ -7070,21 +7089,23 @@ async function findingOf(name2, harnesses) {
     advice.push(`It does not say whether you are signed in. If a turn fails: ${SIGN_IN[name2]}`);
   return { ...base2, state: signedIn === "no" ? "signed_out" : "ready", version: version2, program, advice };
 }
+var SIGNED_IN = "Whether you are signed in is not checked: run `claude` once to see.";
 async function claudeCode() {
   const base2 = { name: "claude_code", title: "Claude Code", tested: TESTED.claude_code };
   const resolution = resolveProgram("claude", { env: process.env });
   if (resolution.kind === "missing") {
-    const advice = [`Looked for ${resolution.lookedFor}.`, "Install it: `npm install -g @anthropic-ai/claude-code`"];
-    return { ...base2, state: "missing", version: null, program: null, advice };
+    const advice2 = [`Looked for ${resolution.lookedFor}.`, "Install it: `npm install -g @anthropic-ai/claude-code`"];
+    return { ...base2, state: "missing", version: null, program: null, advice: advice2 };
   }
   const program = resolution.path;
   const answer6 = await askVersion(program, process.env);
   if (answer6.kind === "failed") {
-    const advice = [`\`claude --version\` failed: ${answer6.why}.`];
-    return { ...base2, state: "broken", version: null, program, advice };
+    const advice2 = [`\`claude --version\` failed: ${answer6.why}.`];
+    return { ...base2, state: "broken", version: null, program, advice: advice2 };
   }
   const version2 = answer6.version ?? "unknown";
-  return { ...base2, state: "ready", version: version2, program, advice: drift("Claude Code", version2, TESTED.claude_code) };
+  const advice = [...drift("Claude Code", version2, TESTED.claude_code), SIGNED_IN];
+  return { ...base2, state: "ready", version: version2, program, advice };
 }
 async function tmuxHere() {
   let program;
@@ -7149,7 +7170,7 @@ function argumentsOf({ model, mode }) {
     ...mode === null ? [] : ["--permission-mode", mode]
   ];
 }
-function environmentOf2({ id, session, depth, desk }, parent) {
+function environmentOf2({ id: id2, session, depth, desk }, parent) {
   return {
     ...withoutProxyHere(ownEnvironment(parent)),
     LICH_PORT: String(desk?.port),
@@ -7158,7 +7179,7 @@ function environmentOf2({ id, session, depth, desk }, parent) {
     [DEPTH_VARIABLE2]: String(depth),
     // An orchestrator's own plugin, where the user has one, must not take this session for its own.
     LICH_SUBAGENT_CARDS: "off",
-    [ERRAND_VARIABLE]: id
+    [ERRAND_VARIABLE]: id2
   };
 }
 function ownEnvironment(parent) {
@@ -7206,7 +7227,8 @@ var COMMAND_HELP = {
   doctor: `Usage: verbatim doctor [--json]
 
 Looks for Claude Code and for each harness (the program behind an agent): whether it is installed, which
-version, whether that version was tested with this Verbatim, whether you are signed in, and what to do.
+version, whether that version was tested with this Verbatim, whether you are signed in, and what to do. Looks for
+tmux too, which only \`verbatim worker\` needs; without it the exit code is the same.
 
   --json          The same as JSON.
 
@@ -7249,6 +7271,7 @@ the answer. An errand is that task with its answer; it has an id.
   answer <errand>    Prints the answer again.
   stop <errand>      Takes the task back, and closes the worker.
 
+For an errand its id will do, or a beginning of it that no other has.
 \`verbatim worker <command> --help\` says more.
 `,
   serve: `Usage: verbatim serve [--session <pid>]
@@ -7263,30 +7286,33 @@ var WORKER_HELP = {
   run: `Usage: verbatim worker run [<task> | --file <path> | -] [options]
 
 Opens an interactive Claude Code in a terminal of its own, hands it the task as your own words, waits until it has
-nothing left to do, prints its last message (exactly, and nothing else) to stdout, and closes it. The task comes
-from the command line, a file, or stdin; it is just text, whatever it begins with.
+nothing left to do, prints its last message (exactly, and nothing else) to stdout, and closes it. A message over
+16,000 characters is cut, and says so. The task comes from the command line, a file, or stdin (which is not read
+beside another); it is just text, whatever it begins with. Other options of Claude Code belong into its settings.
 
   --file <path>             The task is what stands in this file.
   --cwd <folder>            Where the worker works; this folder unless said.
   --model <model>           Claude Code's --model.
   --permission-mode <mode>  Claude Code's --permission-mode; your own default unless said.
-  --timeout <time>          Give up after this long: 90s, 60m, 2h. 60m unless said.
+  --timeout <time>          Give up this long after the start: 90s, 60m, 2h. 60m unless said.
+  --unattended              Nobody is there: give up as soon as it waits for a person.
   --keep                    Leave the worker open when the task has ended; \`worker stop\` closes it.
   --depth <n>               How deep this worker stands among workers. One deeper than this session unless said,
                             at most ${DEPTH_LIMIT}; a worker that deep opens no other.
   --json                    The answer with the errand and how it ended, as JSON.
 
-A dialog that waits for you (trust, sign-in, permission, a question) is said on stderr, with how to get to it.
+What waits for you (trust, sign-in, permission, a question, a failed turn) is said on stderr, with how to get to it;
+until somebody comes it waits. In a script, say --unattended.
 
-Exit code: 0 answered, 3 ended without an answer, 4 the worker ended first, 124 timed out, 130 interrupted,
-1 could not be done, 2 asked for wrongly.
+Exit code: 0 answered, 3 ended without an answer, 4 the worker ended first, 5 unattended and waits for a person,
+124 timed out, 130 interrupted, 1 could not be done, 2 asked for wrongly.
 `,
   list: `Usage: verbatim worker list [--json]
 
 Lists the errands, the newest first. Status:
   starting, working   The worker is being opened; it has the task.
   waits: …            It waits for you: \`verbatim worker attach <errand>\`.
-  answered, unanswered, worker ended, timed out, interrupted, failed
+  answered, unanswered, worker ended, timed out, needs person, interrupted, failed
                       How it ended; "kept open": the worker is still there.
   abandoned           Who asked was killed, and so was the desk; \`worker stop\` closes the worker.
 
@@ -7294,7 +7320,8 @@ Lists the errands, the newest first. Status:
 `,
   attach: `Usage: verbatim worker attach <errand>
 
-Shows the worker's terminal in this one. What you do there, the worker gets. Ctrl-b d leaves it.
+Shows the worker's terminal in this one. What you do there, the worker gets. Ctrl-b d leaves it; inside a tmux of
+your own, which takes the first Ctrl-b, Ctrl-b Ctrl-b d.
 `,
   answer: `Usage: verbatim worker answer <errand> [--json]
 
@@ -7360,7 +7387,7 @@ function asText2(removed, kept, errands) {
     `Removed ${jobs2}${errands.removed.length === 0 ? "" : `, and ${count(errands.removed.length, "errand")}`}.`
   ];
   for (const { job, why } of kept) lines2.push(`Kept ${job.id}: ${oneLine(why)}`);
-  for (const { id, why } of errands.kept) lines2.push(`Kept ${id}: ${oneLine(why)}`);
+  for (const { id: id2, why } of errands.kept) lines2.push(`Kept ${id2}: ${oneLine(why)}`);
   return `${lines2.join("\n")}
 `;
 }
@@ -7369,13 +7396,12 @@ function count(many, what) {
 }
 function asJson(removed, kept, errands, problems) {
   const list2 = {
-    removed: removed.map(({ id, bytes }) => ({ id, bytes })),
+    removed: removed.map(({ id: id2, bytes }) => ({ id: id2, bytes })),
     kept: kept.map(({ job, why }) => ({ id: job.id, why })),
     errands: { removed: errands.removed, kept: errands.kept },
-    problems: problems.map(({ id, problem }) => ({ id, problem }))
+    problems: problems.map(({ id: id2, problem }) => ({ id: id2, problem }))
   };
-  return `${JSON.stringify(list2, null, 2)}
-`;
+  return jsonOf(list2);
 }
 var UNIT_MS = { m: 6e4, h: 36e5, d: 864e5 };
 function ageOf(text2) {
@@ -7501,30 +7527,32 @@ function literal2(word) {
 // sidecar/src/worker-host/close.ts
 var HANG_UP_MS = 3e3;
 var HOST_MS = 8e3;
-async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
+async function closeWorker(errands, { id: id2, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
   tree?.sample();
   const inTerminal = worker2 === null ? [] : below(worker2);
   if (tmux !== null) await closeTerminal(tmux);
   const left = await untilGone(inTerminal, HANG_UP_MS);
   for (const each of left) signal(each, "SIGTERM");
   await untilGone(left, GRACE.termMs);
-  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id])]);
+  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id2])]);
   for (const entry of errands.list()) {
-    if (entry.kind !== "errand" || entry.record.parent !== id || entry.record.tmux === null) continue;
-    const end = { kind: "interrupted", detail: `the worker that asked, ${id}, was closed` };
+    if (entry.kind !== "errand" || entry.record.parent !== id2 || entry.record.tmux === null) continue;
+    const end = { kind: "interrupted", detail: `the worker that asked, ${id2}, was closed` };
     survivors.push(...await closeErrand(errands, entry.record.id, end));
   }
   return survivors;
 }
-async function closeErrand(errands, id, end) {
-  const host2 = errands.read(id)?.host ?? null;
+async function closeErrand(errands, id2, end) {
+  const before = errands.read(id2);
+  if (before !== null && before.end === null) errands.save({ ...before, end, endedAt: Date.now(), wait: null });
+  const host2 = before?.host ?? null;
   if (host2 !== null && isAlive(host2)) {
     signal(host2, "SIGTERM");
     await untilGone([host2], HOST_MS);
     signal(host2, "SIGKILL");
   }
-  const record2 = errands.read(id);
-  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id]));
+  const record2 = errands.read(id2);
+  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id2]));
   const survivors = await closeWorker(errands, record2);
   errands.save({
     ...record2,
@@ -7553,8 +7581,8 @@ function isAbandoned(errand) {
 }
 async function closeLeftovers(errands) {
   const left = errands.list().flatMap((entry) => entry.kind === "errand" && isLeft(entry.record) ? entry.record : []);
-  await Promise.all(left.map(({ id }) => closeErrand(errands, id, END)));
-  return left.map(({ id }) => id);
+  await Promise.all(left.map(({ id: id2 }) => closeErrand(errands, id2, END)));
+  return left.map(({ id: id2 }) => id2);
 }
 function isLeft(errand) {
   const { end, isKept, tmux, worker: worker2 } = errand;
@@ -7566,9 +7594,9 @@ function isAlone({ asker, host: host2 }) {
 }
 
 // sidecar/src/cli/worker/words.ts
-function sayWait(wait, id, terminal) {
+function sayWait(wait, id2, terminal) {
   if (wait === null) terminal.complain("verbatim worker: it goes on");
-  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id}`);
+  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id2}`);
 }
 function waitSentence({ for: what, what: detail }) {
   const said = detail === "" ? "" : ` (${oneLine(detail, 300)})`;
@@ -7601,60 +7629,78 @@ function waitSentence({ for: what, what: detail }) {
       return what;
   }
 }
-function endSentence(id, end) {
+function endSentence(id2, end) {
   switch (end.kind) {
     case "answered":
-      return `errand ${id} was answered`;
+      return `errand ${id2} was answered`;
     case "unanswered":
-      return `errand ${id} has no answer: ${UNANSWERED_WORDS[end.how]}`;
+      return `errand ${id2} has no answer: ${UNANSWERED_WORDS[end.how]}`;
     case "worker_ended":
-      return `the worker of errand ${id} ended before it answered: ${end.detail}`;
+      return `the worker of errand ${id2} ended before it answered: ${end.detail}`;
     case "timed_out":
-      return `errand ${id} was not answered in time`;
+      return `errand ${id2} was not answered in time${timeOutWords(end)}`;
+    case "needs_person":
+      return `the worker of errand ${id2} needs somebody, and is unattended: ${waitSentence(end.wait)}`;
     case "interrupted":
-      return `errand ${id} was interrupted: ${end.detail}`;
+      return `errand ${id2} was interrupted: ${end.detail}`;
     case "failed":
-      return `errand ${id} failed: ${end.detail}`;
+      return `errand ${id2} failed: ${end.detail}`;
     default:
       return end;
   }
+}
+function timeOutWords({ isTaken, wait }) {
+  if (wait !== void 0) return `: ${waitSentence(wait)}`;
+  return isTaken === false ? ": its worker had not started yet" : "";
 }
 var UNANSWERED_WORDS = {
   blank: "the worker ended its turn with a blank message",
   error: "the worker's turn failed",
   refusal: "the worker's model refused"
 };
-function statusWord2(errand) {
-  const { end, wait, take, worker: worker2, isKept } = errand;
-  const isOpen = isKept && isAlive(worker2);
-  if (end !== null) return `${end.kind.replaceAll("_", " ")}${isOpen ? ", kept open" : ""}`;
+function statusOf2(errand) {
+  const { end, wait, take } = errand;
+  if (end !== null) return end.kind;
   if (isAbandoned(errand)) return "abandoned";
-  if (wait !== null) return `waits: ${wait.for.replaceAll("_", " ")}`;
+  if (wait !== null) return "waiting";
   return take === null ? "starting" : "working";
+}
+function isKeptOpen({ end, isKept, worker: worker2 }) {
+  return end !== null && isKept && isAlive(worker2);
+}
+function statusWord2(errand) {
+  const { wait } = errand;
+  const status = statusOf2(errand);
+  if (status === "waiting" && wait !== null) return `waits: ${wait.for.replaceAll("_", " ")}`;
+  return `${status.replaceAll("_", " ")}${isKeptOpen(errand) ? ", kept open" : ""}`;
 }
 
 // sidecar/src/cli/worker/end.ts
-async function printEnd(errands, { id, end }, isJson2, terminal) {
-  if (end === null) throw new CommandError(`verbatim worker: errand ${id} has no answer yet: its worker is at work`);
-  const answer6 = end.kind === "answered" ? errands.answerOf(id) : null;
+async function printEnd(errands, { id: id2, end, claudeSession }, isJson2, terminal) {
+  const answer6 = end.kind === "answered" ? errands.answerOf(id2) : null;
   if (end.kind === "answered" && answer6 === null) {
-    throw new CommandError(`verbatim worker: the answer of errand ${id} is not on disk any more`);
+    throw new CommandError(`verbatim worker: the answer of errand ${id2} is not on disk any more`);
   }
   if (isJson2) {
     const { kind, ...facts3 } = end;
     const whole = {
-      errand: id,
+      errand: id2,
       status: kind,
       ...facts3,
+      claudeSession,
       ...answer6 === null ? {} : { answer: answer6.toString("utf8") }
     };
-    await terminal.print(`${JSON.stringify(whole, null, 2)}
-`);
+    await terminal.print(jsonOf(whole));
   } else if (answer6 !== null) {
     await terminal.print(answer6);
+    if (terminal.isTerminal && answer6.at(-1) !== 10) await terminal.print("\n");
   }
-  if (end.kind !== "answered") terminal.complain(`verbatim worker: ${oneLine(endSentence(id, end), 800)}`);
-  else if (end.isTruncated) {
+  if (end.kind !== "answered") {
+    terminal.complain(`verbatim worker: ${oneLine(endSentence(id2, end), 800)}`);
+    if (claudeSession !== null)
+      terminal.complain(`verbatim worker: to go on: claude --resume ${oneLine(claudeSession, 60)}`);
+  }
+  if (end.kind === "answered" && end.isTruncated) {
     terminal.complain(
       `verbatim worker: the answer was longer than a report may be (${TEXT_LIMIT} characters, 64 KiB): it is cut, and says so at its end`
     );
@@ -7671,6 +7717,8 @@ function exitCodeOf(end) {
       return 3;
     case "worker_ended":
       return 4;
+    case "needs_person":
+      return 5;
     // As coreutils' timeout has it, and as a shell says of a command that Ctrl-C ended.
     case "timed_out":
       return 124;
@@ -7682,58 +7730,81 @@ function exitCodeOf(end) {
 }
 
 // sidecar/src/cli/worker/errand-at.ts
-function errandAt(errands, id) {
-  if (!ERRAND_ID.test(id)) {
-    const given2 = JSON.stringify(oneLine(id, 60));
-    const what = `${given2} is no errand id: "e" and 20 letters or digits, as \`verbatim worker list\` lists them`;
-    throw new CommandError(`verbatim worker: ${what}`, 2);
-  }
+function errandAt(errands, given2) {
+  const id2 = ERRAND_ID.test(given2) ? given2 : idBeginning(errands, given2);
   let record2;
   try {
-    record2 = errands.read(id);
+    record2 = errands.read(id2);
   } catch (error) {
     if (!(error instanceof ShapeError || error instanceof SyntaxError)) throw error;
-    throw new CommandError(`verbatim worker: ${errands.folderOf(id)} is damaged: ${oneLine(error.message, 300)}`);
+    throw new CommandError(`verbatim worker: ${errands.folderOf(id2)} is damaged: ${oneLine(error.message, 300)}`);
   }
   if (record2 === null) {
-    throw new CommandError(`verbatim worker: there is no errand ${id}; \`verbatim worker list\` lists them`);
+    throw new CommandError(`verbatim worker: there is no errand ${id2}; \`verbatim worker list\` lists them`);
   }
   return record2;
+}
+function idBeginning(errands, given2) {
+  const shown = JSON.stringify(oneLine(given2, 60));
+  if (!/^e[a-z2-7]{1,19}$/.test(given2)) {
+    const what2 = 'is no errand id: "e" and 20 letters or digits, as `verbatim worker list` lists them';
+    throw new CommandError(`verbatim worker: ${shown} ${what2}`, 2);
+  }
+  const [id2, second] = errands.ids().filter((each) => each.startsWith(given2));
+  if (id2 !== void 0 && second === void 0) return id2;
+  const what = id2 === void 0 ? "no errand begins with" : "more than one errand begins with";
+  throw new CommandError(`verbatim worker: ${what} ${shown}; \`verbatim worker list\` lists them`);
 }
 
 // sidecar/src/cli/worker/answer.ts
 async function answer4(args, terminal) {
   const { values, positionals } = read2("worker answer", args, { json: "boolean" }, ["<errand>"]);
   const errands = new Errands(stateFolder(process.env));
-  return await printEnd(errands, errandAt(errands, positionals[0] ?? ""), values.json ?? false, terminal);
+  const errand = errandAt(errands, positionals[0] ?? "");
+  const { id: id2, end, claudeSession } = errand;
+  if (end === null) throw new CommandError(`verbatim worker: ${whyOpen(errand)}`);
+  return await printEnd(errands, { id: id2, end, claudeSession }, values.json ?? false, terminal);
+}
+function whyOpen(errand) {
+  const { id: id2, wait } = errand;
+  if (statusOf2(errand) === "abandoned") {
+    return `errand ${id2} is abandoned: who asked and its desk were killed, so no answer will come; to close its worker: verbatim worker stop ${id2}`;
+  }
+  const state = wait === null ? "its worker is at work" : waitSentence(wait);
+  return `errand ${id2} has no answer yet: ${state}`;
 }
 
 // sidecar/src/cli/worker/attach.ts
 import { spawn as spawn2 } from "node:child_process";
 async function attach(args, terminal) {
   const { positionals } = read2("worker attach", args, {}, ["<errand>"]);
-  const { id, tmux, worker: worker2 } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
+  const errands = new Errands(stateFolder(process.env));
+  const { id: id2, tmux, worker: worker2 } = errandAt(errands, positionals[0] ?? "");
   if (tmux === null || !isAlive(worker2)) {
     throw new CommandError(
-      `verbatim worker attach: the worker of errand ${id} has ended; see \`verbatim worker list\``
+      `verbatim worker attach: the worker of errand ${id2} has ended; see \`verbatim worker list\``
     );
   }
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new CommandError("verbatim worker attach: this is no terminal that a worker could be shown in", 2);
+    throw new CommandError("verbatim worker attach: a worker is shown in a terminal, and stdin or stdout is none", 2);
   }
-  terminal.complain("verbatim worker: Ctrl-b d leaves the worker, which goes on");
+  const keys = process.env.TMUX === void 0 ? "Ctrl-b d" : "Ctrl-b Ctrl-b d (this is a tmux of your own)";
+  terminal.complain(`verbatim worker: ${keys} leaves the worker, which goes on`);
   const { program, args: words } = new Tmux(programOf("tmux", process.env), tmux).attachCommand;
   const { TMUX: _, ...env } = process.env;
-  return await new Promise((settle, fail) => {
+  const code = await new Promise((settle, fail) => {
     const child = spawn2(program, words, { env, stdio: "inherit" });
     child.once("error", fail);
-    child.once("exit", (code) => settle(code ?? 1));
+    child.once("exit", (code2) => settle(code2 ?? 1));
   });
+  const { end } = errandAt(errands, id2);
+  if (end !== null) terminal.complain(`verbatim worker: ${oneLine(endSentence(id2, end), 800)}`);
+  return code;
 }
 
 // sidecar/src/worker-host/host.ts
-import { existsSync as existsSync2 } from "node:fs";
-import { join as join19 } from "node:path";
+import { existsSync as existsSync2, rmSync as rmSync10 } from "node:fs";
+import { dirname as dirname10, join as join19 } from "node:path";
 import { setTimeout as sleep3 } from "node:timers/promises";
 
 // sidecar/src/desk/desk.ts
@@ -7753,38 +7824,48 @@ var Desk = class {
   onUnwritten;
   #held = /* @__PURE__ */ new Map();
   /** Takes an errand up that is on disk, a new one or one of a desk that is gone. Throws where there is none. */
-  takeUp(id) {
-    const record2 = this.errands.read(id);
-    if (record2 === null) throw new Error(`there is no errand ${id}`);
+  takeUp(id2) {
+    const record2 = this.errands.read(id2);
+    if (record2 === null) throw new Error(`there is no errand ${id2}`);
     let settle = () => {
     };
     const ended = new Promise((resolve4) => {
       settle = resolve4;
     });
     if (record2.end !== null) settle(record2.end);
-    this.#held.set(id, { record: record2, ended, settle });
+    this.#held.set(id2, { record: record2, ended, settle });
     return record2;
   }
-  errand(id) {
-    return this.#at(id).record;
+  errand(id2) {
+    return this.#at(id2).record;
   }
   /** Whether an errand of this desk, open or not, is that session's. */
   knows(session) {
     return [...this.#held.values()].some(({ record: record2 }) => record2.session === session);
   }
   /** Resolves to how the errand ended. */
-  ended(id) {
-    return this.#at(id).ended;
+  ended(id2) {
+    return this.#at(id2).ended;
   }
   /** Keeps what is known of the errand's desk, worker and host. */
-  note(id, facts3) {
-    this.#change(this.#at(id), facts3);
+  note(id2, facts3) {
+    this.#change(this.#at(id2), facts3);
   }
-  /** The task that a session is to take; null where it has none, or took it by another request. */
-  take(session, take) {
+  /**
+   * The task that a session is to take; null where it has none, or took it by another request.
+   *
+   * @param claudeSession Claude Code's own id of the session, '' where it is not known.
+   */
+  take(session, take, claudeSession = "") {
     const errand = this.#only(({ record: record2 }) => record2.session === session && [null, take].includes(record2.take));
     if (errand === null) return null;
-    if (errand.record.take === null) this.#change(errand, { take });
+    try {
+      if (errand.record.take === null) this.#change(errand, { take, claudeSession: claudeSession || null });
+    } catch (error) {
+      this.end(errand.record.id, { kind: "failed", detail: `its state could not be written: ${messageOf2(error)}` });
+      throw error;
+    }
+    if (errand.record.end !== null) return null;
     this.#wait(errand, null);
     return this.errands.taskOf(errand.record.id);
   }
@@ -7804,16 +7885,16 @@ var Desk = class {
     const errand = this.#only(({ record: record2 }) => record2.session === session);
     if (errand !== null) this.#wait(errand, wait);
   }
-  waits(id, wait) {
-    const errand = this.#at(id);
+  waits(id2, wait) {
+    const errand = this.#at(id2);
     if (errand.record.end === null) this.#wait(errand, wait);
   }
   /**
    * Ends the errand; false where it had ended already. It ends even where that cannot be written: whoever waits for the
    * end takes the worker away, and nobody else would.
    */
-  end(id, end) {
-    const errand = this.#at(id);
+  end(id2, end) {
+    const errand = this.#at(id2);
     try {
       return this.#end(errand, end);
     } catch (error) {
@@ -7823,39 +7904,53 @@ var Desk = class {
       return true;
     }
   }
-  #endBy(report, id) {
+  #endBy(report, id2) {
     if (report.text === void 0) return { kind: "unanswered", how: report.unanswered };
     const bytes = Buffer.from(report.text, "utf8");
-    this.errands.keepAnswer(id, report.text);
+    this.errands.keepAnswer(id2, report.text);
     const sha256 = createHash4("sha256").update(bytes).digest("hex");
     return { kind: "answered", bytes: bytes.length, sha256, isTruncated: isCut(report) };
   }
   #wait(errand, wait) {
     const before = errand.record.wait;
     if (before?.for === wait?.for && before?.what === wait?.what) return;
-    this.#change(errand, { wait });
+    try {
+      this.#change(errand, { wait });
+    } catch (error) {
+      errand.record = { ...errand.record, wait };
+      this.onUnwritten(error);
+    }
+    if (errand.record.end !== null) return;
     this.onWait(errand.record);
+    if (wait !== null && wait.for !== "start" && errand.record.isUnattended) {
+      this.end(errand.record.id, { kind: "needs_person", wait });
+    }
   }
   #end(errand, end) {
     if (errand.record.end !== null) return false;
     this.#change(errand, { end, endedAt: this.now(), wait: null });
-    errand.settle(end);
-    return true;
+    return errand.record.end === end;
   }
-  /** Written first: what is not on disk has not happened. */
+  /**
+   * Written first: what is not on disk has not happened. An end that stands there by now was written by somebody who
+   * closes the errand from outside, and stands.
+   */
   #change(errand, facts3) {
-    const record2 = { ...errand.record, ...facts3 };
+    const now = this.errands.read(errand.record.id);
+    const ended = now?.end ? { end: now.end, endedAt: now.endedAt, wait: null } : {};
+    const record2 = { ...errand.record, ...facts3, ...ended };
     this.errands.save(record2);
     errand.record = record2;
+    if (record2.end !== null) errand.settle(record2.end);
   }
   /** The open errand that fits, where it is the only one. */
   #only(fits) {
     const [first, second] = [...this.#held.values()].filter((each) => each.record.end === null && fits(each));
     return first !== void 0 && second === void 0 ? first : null;
   }
-  #at(id) {
-    const errand = this.#held.get(id);
-    if (errand === void 0) throw new Error(`errand ${id} is not at this desk`);
+  #at(id2) {
+    const errand = this.#held.get(id2);
+    if (errand === void 0) throw new Error(`errand ${id2} is not at this desk`);
     return errand;
   }
 };
@@ -7879,7 +7974,11 @@ function reportOf(value) {
 }
 function takeTaskOf(value) {
   const body = objectOf(value, "the body");
-  return { session_id: sessionOf(body), take: textOf2(body, "take", { max: 128 }) };
+  return {
+    session_id: sessionOf(body),
+    take: textOf2(body, "take", { max: 128 }),
+    claude_session: optionalTextOf(body, "claude_session", { max: 128 }) ?? ""
+  };
 }
 function sayWaitingOf(value) {
   const body = objectOf(value, "the body");
@@ -7925,20 +8024,28 @@ function createDeskServer(ports) {
   const rate = new Rate(ports.now);
   const limit = ports.requestMs ?? REQUEST_MS;
   const limits = { requestTimeout: limit, headersTimeout: limit, connectionsCheckingInterval: limit / 10 };
+  const strangers = /* @__PURE__ */ new Set();
   const server = createServer2(limits, (request, response) => {
-    answer5(ports, rate, request, response).catch((error) => {
+    response.shouldKeepAlive = false;
+    const onToken = () => strangers.delete(request.socket);
+    answer5(ports, rate, request, response, onToken).catch((error) => {
       ports.log("warning", "an answer could not be written", { error });
       response.destroy();
     });
   });
-  server.maxConnections = CONNECTIONS;
+  server.on("connection", (socket) => {
+    strangers.add(socket);
+    socket.once("close", () => strangers.delete(socket));
+    const [oldest] = strangers;
+    if (strangers.size > CONNECTIONS) oldest?.destroy();
+  });
   server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.write("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
     socket.destroySoon();
   });
   return server;
 }
-async function answer5({ desk, token, log }, rate, request, response) {
+async function answer5({ desk, token, log }, rate, request, response, onToken) {
   const [path = "/", query = ""] = (request.url ?? "/").split("?");
   try {
     const read3 = readerOf(path, desk);
@@ -7949,6 +8056,7 @@ async function answer5({ desk, token, log }, rate, request, response) {
     if (!isToken(new URLSearchParams(query).get("token") ?? "", token)) {
       throw new Refusal("unauthorized", "the token is missing or is another one");
     }
+    onToken();
     const { session, act } = read3(await readJson(request, REPORT_LIMIT));
     if (!rate.allows(desk.knows(session) ? session : STRANGERS)) {
       throw new Refusal("rate", "too many requests for this session; wait a second", { "retry-after": "1" });
@@ -7970,11 +8078,11 @@ function readerOf(path, desk) {
       };
     case TASK_PATH:
       return (body) => {
-        const { session_id, take } = takeTaskOf(body);
+        const { session_id, take, claude_session } = takeTaskOf(body);
         return {
           session: session_id,
           act: () => {
-            const task = desk.take(session_id, take);
+            const task = desk.take(session_id, take, claude_session);
             return task === null ? { status: 204 } : { status: 200, body: { task } };
           }
         };
@@ -7982,7 +8090,8 @@ function readerOf(path, desk) {
     case WAITING_PATH:
       return (body) => {
         const { session_id, waiting } = sayWaitingOf(body);
-        return taken(session_id, () => desk.sessionWaits(session_id, waiting));
+        const wait = waiting && { ...waiting, what: mask(waiting.what) };
+        return taken(session_id, () => desk.sessionWaits(session_id, wait));
       };
     default:
       return null;
@@ -8018,21 +8127,23 @@ function startWaitOf(screen) {
   const found = SHOWN.find(([shown]) => shown.test(text2));
   return found === void 0 ? null : { for: found[1], what: "" };
 }
+var FURNITURE = /^(?:❯$|⏵⏵|◐|[✻✢✳✶✽·*] \S+…|Pane is dead\b|\? for shortcuts)/;
 function lastWordsOf(screen) {
   const lines2 = screen.split("\n").map((line) => line.replace(/[─━╌▔▁]+/g, "").trim());
-  return lines2.filter((line) => line !== "" && !/^Pane is dead\b/.test(line)).slice(-3).join(" | ");
+  return lines2.filter((line) => line !== "" && !FURNITURE.test(line)).slice(-3).join(" | ");
 }
 
 // sidecar/src/worker-host/host.ts
 var WATCH_MS = 200;
 var SCREEN_MS = 500;
+var STAY_MS = 1e3;
 var START_MS = 2e4;
 var LAST_REPORT_MS = 300;
-async function hostErrand(id) {
+async function hostErrand(id2) {
   keepHeapSmall();
   const state = stateFolder(process.env);
   const hide2 = (text2) => mask(text2, process.env);
-  const { log, close: closeLog } = openLog(join19(logsFolder(state), `errand-${id}.jsonl`), hide2, Date.now);
+  const { log, close: closeLog } = openLog(join19(logsFolder(state), `errand-${id2}.jsonl`), hide2, Date.now);
   process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
   process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
   const say = (message2) => {
@@ -8045,24 +8156,37 @@ async function hostErrand(id) {
     ({ wait }) => say({ kind: "waits", wait }),
     (error) => log("error", "the end could not be written", { error })
   );
-  desk.takeUp(id);
-  const interrupt = (detail) => desk.end(id, { kind: "interrupted", detail });
+  desk.takeUp(id2);
+  const interrupt = (detail) => desk.end(id2, { kind: "interrupted", detail });
   process.on("message", ({ detail }) => interrupt(detail));
   const orphaned = () => interrupt("the command that asked was killed");
   process.on("disconnect", orphaned);
   if (!process.connected) orphaned();
-  for (const name2 of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name2, () => interrupt("it was stopped"));
-  const worker2 = new Worker(id, errands, desk, log);
-  const { end, survivors } = await worker2.run(say);
-  log("info", "the errand has ended", { end, survivors });
-  say({ kind: "ended", end, survivors });
+  const stopped = new Promise((resolve4) => {
+    for (const name2 of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+      process.on(name2, () => {
+        interrupt("it was stopped");
+        resolve4();
+      });
+    }
+  });
+  const worker2 = new Worker(id2, errands, desk, log);
+  const end = await worker2.run(say);
+  const isKept = await worker2.isToStay(end);
+  let survivors = isKept ? [] : await worker2.close();
+  log("info", "the errand has ended", { end: end.kind, isKept, survivors });
+  say({ kind: "ended", end, claudeSession: desk.errand(id2).claudeSession, survivors });
   if (process.connected) process.disconnect();
+  if (isKept) {
+    await Promise.race([stopped, worker2.gone()]);
+    survivors = await worker2.close();
+  }
   closeLog();
   return survivors.length > 0 ? 1 : 0;
 }
 var Worker = class {
-  constructor(id, errands, desk, log) {
-    this.id = id;
+  constructor(id2, errands, desk, log) {
+    this.id = id2;
     this.errands = errands;
     this.desk = desk;
     this.log = log;
@@ -8075,7 +8199,7 @@ var Worker = class {
   #tmux;
   #tree;
   #isOver = false;
-  /** Opens the worker, waits for the errand's end, closes it. Resolves to that, and to the processes that outlived it. */
+  /** Opens the worker, and waits for the errand's end. Resolves to that. */
   async run(say) {
     try {
       this.desk.note(this.id, { host: ownIdentity() });
@@ -8090,18 +8214,33 @@ var Worker = class {
     }
     const end = await this.#end();
     this.#isOver = true;
+    return end;
+  }
+  /**
+   * Whether the worker stays, as was asked. Its desk then stays too, and takes what it still reports: at a port that was
+   * given up, whoever listens there next would hear it.
+   */
+  async isToStay(end) {
+    const { isKept, tmux, worker: worker2 } = this.#errand;
+    if (!isKept || tmux === null || !isAlive(worker2) || end.kind === "failed") return false;
+    await new Tmux(programOf("tmux", process.env), tmux).letGo();
+    return true;
+  }
+  /** Resolves when the worker has ended by itself. */
+  async gone() {
+    while (isAlive(this.#errand.worker)) await sleep3(STAY_MS);
+  }
+  /** Ends the worker and the desk. Resolves to the processes that outlived it. */
+  async close() {
+    const survivors = await closeWorker(this.errands, this.#errand, this.#tree);
     this.#server?.close();
     this.#server?.closeAllConnections();
-    const { isKept, tmux } = this.#errand;
-    const mayStay = isKept && tmux !== null && end.kind !== "worker_ended" && end.kind !== "failed";
-    if (mayStay) await new Tmux(programOf("tmux", process.env), tmux).letGo();
-    const survivors = mayStay ? [] : await closeWorker(this.errands, this.#errand, this.#tree);
     try {
-      this.desk.note(this.id, { host: null, desk: null, ...mayStay ? {} : { tmux: null, worker: null } });
+      this.desk.note(this.id, { host: null, desk: null, tmux: null, worker: null });
     } catch (error) {
       this.log("error", "that the worker is closed could not be written", { error });
     }
-    return { end, survivors };
+    return survivors;
   }
   get #errand() {
     return this.desk.errand(this.id);
@@ -8124,11 +8263,16 @@ var Worker = class {
     if (socket === null) throw new Error("no temporary folder has a path short enough for a socket; set TMPDIR to one");
     this.#tmux = new Tmux(programs.tmux, socket);
     if (worker2 === null) {
-      this.desk.note(this.id, { tmux: socket });
+      try {
+        this.desk.note(this.id, { tmux: socket });
+      } catch (error) {
+        rmSync10(dirname10(socket), { recursive: true, force: true });
+        throw error;
+      }
       if (!existsSync2(this.#errand.cwd)) throw new Error(`its folder ${this.#errand.cwd} is gone`);
       const argv = [programs.claude, ...argumentsOf(this.#errand)];
-      const opened2 = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
-      this.desk.note(this.id, { worker: opened2 });
+      const opened = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
+      this.desk.note(this.id, { worker: opened });
     }
     this.#tree = new ProcessTree(this.#errand.worker);
     void this.#watchProcess();
@@ -8136,7 +8280,11 @@ var Worker = class {
   }
   #end() {
     const left = this.#errand.createdAt + this.#errand.timeoutMs - Date.now();
-    const timer = setTimeout(() => this.desk.end(this.id, { kind: "timed_out" }), Math.max(0, left));
+    const timeOut = () => {
+      const { take, wait } = this.#errand;
+      this.desk.end(this.id, { kind: "timed_out", isTaken: take !== null, ...wait === null ? {} : { wait } });
+    };
+    const timer = setTimeout(timeOut, Math.max(0, left));
     return this.desk.ended(this.id).finally(() => clearTimeout(timer));
   }
   async #watchProcess() {
@@ -8169,25 +8317,29 @@ var Worker = class {
 // sidecar/src/cli/worker/host.ts
 async function host(args) {
   const { positionals } = read2("worker host", args, {}, ["<errand>"]);
-  return await hostErrand(errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "").id);
+  const { id: id2, host: other } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
+  if (isAlive(other)) throw new CommandError(`verbatim worker host: errand ${id2} has a host, process ${other?.pid}`);
+  return await hostErrand(id2);
 }
 
 // sidecar/src/cli/worker/list.ts
-var TASK_WIDTH2 = 48;
+var FOLDER_WIDTH = 28;
+var TASK_WIDTH2 = 40;
 async function list(args, terminal) {
   const { values } = read2("worker list", args, { json: "boolean" });
   const entries = new Errands(stateFolder(process.env)).list();
   const rows = entries.filter((entry) => entry.kind === "errand");
   const problems = entries.filter((entry) => entry.kind === "problem");
   if (values.json) {
-    const whole = { errands: rows.map(facts2), problems: problems.map(({ id, problem }) => ({ id, problem })) };
-    await terminal.print(`${JSON.stringify(whole, null, 2)}
-`);
+    const whole = { errands: rows.map(facts2), problems: problems.map(({ id: id2, problem }) => ({ id: id2, problem })) };
+    await terminal.print(jsonOf(whole));
   } else if (rows.length === 0) {
     await terminal.print('No errands are kept. `verbatim worker run "<task>"` makes one.\n');
   } else {
     const head2 = ["ERRAND", "STATUS", "DEPTH", "BEGUN", "FOLDER", "TASK"];
-    await terminal.print(table([head2, ...rows.map((row2) => cells(row2, Date.now()))]));
+    const open2 = rows.filter(({ record: record2 }) => record2.end === null);
+    const ended = rows.filter(({ record: record2 }) => record2.end !== null);
+    await terminal.print(table([head2, ...[...open2, ...ended].map((row2) => cells(row2, Date.now()))]));
   }
   for (const { problem } of problems) terminal.complain(`verbatim worker list: ${oneLine(problem, 600)}`);
   return problems.length > 0 ? 1 : 0;
@@ -8198,23 +8350,28 @@ function cells({ record: record2, task }, now) {
     statusWord2(record2),
     String(record2.depth),
     ago(now - record2.createdAt),
-    oneLine(record2.cwd, 60),
+    tail(oneLine(record2.cwd, 400), FOLDER_WIDTH),
     oneLine(task, TASK_WIDTH2)
   ];
 }
 function facts2({ record: record2, task }) {
-  const { id, parent, cwd, model, mode, depth, timeoutMs, isKept, wait, end, worker: worker2 } = record2;
+  const { id: id2, parent, claudeSession, cwd, model, mode, depth, timeoutMs, isKept, isUnattended } = record2;
+  const { wait, end, worker: worker2 } = record2;
   return {
-    id,
-    status: statusWord2(record2),
-    ...{ parent, cwd, model, mode, depth, timeoutMs, isKept },
+    id: id2,
+    status: statusOf2(record2),
+    ...{ parent, claudeSession, cwd, model, mode, depth, timeoutMs, isKept, isUnattended },
+    isKeptOpen: isKeptOpen(record2),
     task,
     wait: wait === null ? null : { ...wait, sentence: waitSentence(wait) },
-    end: end === null ? null : { ...end, sentence: endSentence(id, end) },
+    end: end === null ? null : { ...end, sentence: endSentence(id2, end) },
     workerPid: isAlive(worker2) ? worker2?.pid : null,
     createdAt: new Date(record2.createdAt).toISOString(),
     endedAt: record2.endedAt === null ? null : new Date(record2.endedAt).toISOString()
   };
+}
+function tail(path, limit) {
+  return path.length <= limit ? path : `…${path.slice(1 - limit)}`;
 }
 
 // sidecar/src/cli/worker/run.ts
@@ -8225,7 +8382,7 @@ import { resolve as resolve3 } from "node:path";
 import { spawn as spawn3 } from "node:child_process";
 var HOSTS = 5;
 var SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
-async function hosted(errands, id, terminal) {
+async function hosted(errands, id2, terminal) {
   let host2;
   let interruption;
   const onSignal = (name2) => {
@@ -8237,28 +8394,31 @@ async function hosted(errands, id, terminal) {
   try {
     let isOpened = false;
     for (let tries = 0; tries < HOSTS; tries += 1) {
-      const { cwd } = errandAt(errands, id);
+      const { cwd } = errandAt(errands, id2);
       if (tries > 0) terminal.complain("verbatim worker: the errand desk was killed; it is started again");
-      host2 = startHost(id);
+      host2 = startHost(id2);
       if (interruption !== void 0) tell(host2, interruption);
       const ended = await heard(host2, (message2) => {
-        if (message2.kind === "waits") sayWait(message2.wait, id, terminal);
+        if (message2.kind === "waits") sayWait(message2.wait, id2, terminal);
         if (message2.kind !== "opened" || isOpened) return;
         isOpened = true;
-        terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
+        terminal.complain(`verbatim worker: ${id2} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id2}`);
       });
       if (ended !== null) return ended;
     }
     const end = { kind: "failed", detail: `the errand desk was killed ${HOSTS} times` };
-    const survivors = await closeErrand(errands, id, end);
-    return { end: errandAt(errands, id).end ?? end, survivors };
+    const survivors = await closeErrand(errands, id2, end);
+    const errand = errandAt(errands, id2);
+    return { end: errand.end ?? end, claudeSession: errand.claudeSession, survivors };
   } finally {
     for (const name2 of SIGNALS) process.removeListener(name2, onSignal);
   }
 }
-function startHost(id) {
-  const { [ERRAND_VARIABLE]: _, ...env } = process.env;
-  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id], {
+function startHost(id2) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name2]) => !/^(?:LICH_.*|VERBATIM_ERRAND)$/.test(name2))
+  );
+  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id2], {
     detached: true,
     // Not ours: Node does not start in a folder that was removed meanwhile.
     cwd: "/",
@@ -8287,7 +8447,10 @@ import { createReadStream } from "node:fs";
 var MOST_BYTES = 3 * TASK_LIMIT;
 async function readTask(word, file) {
   const task = await given(word, file);
-  if (isBlank(task)) throw refused("the task is blank");
+  if (isBlank(task)) {
+    const where = word === void 0 && file === void 0 ? ": nothing stood on stdin; see `verbatim worker run --help`" : "";
+    throw refused(`the task is blank${where}`);
+  }
   if (task.length > TASK_LIMIT) throw tooLong();
   return task;
 }
@@ -8345,41 +8508,39 @@ async function run3(args, terminal) {
       depth: "string",
       timeout: "string",
       keep: "boolean",
+      unattended: "boolean",
       json: "boolean"
     },
     ["[<task>]"]
   );
   const task = await readTask(positionals[0], values.file);
+  for (const name2 of ["model", "permission-mode"]) checkWord(name2, values[name2]);
   const cwd = folderOf(values.cwd);
-  const depth = depthOfWorker(values.depth);
-  const timeoutMs = values.timeout === void 0 ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
-  checkPrograms();
   const errands = new Errands(stateFolder(process.env));
   const parent = parentOf(process.env);
-  const errand = {
-    parent,
-    cwd,
-    model: values.model ?? null,
-    mode: values["permission-mode"] ?? null,
-    depth,
-    timeoutMs,
-    isKept: values.keep ?? false,
-    asker: ownIdentity()
-  };
-  const id = opened(errands, task, errand);
+  const depth = depthOfWorker(values.depth, parent === null ? 0 : depthAt(errands, parent));
+  const timeoutMs = values.timeout === void 0 ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
+  checkPrograms();
   if (parent === null) await tidyUp(errands, terminal);
-  const { end, survivors } = await hosted(errands, id, terminal);
+  const { survivors, ...ended } = await hosted(errands, id, terminal);
   for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
-  return await printEnd(errands, { id, end }, values.json ?? false, terminal);
+  return await printEnd(errands, { id, ...ended }, values.json ?? false, terminal);
 }
-function parentOf({ [ERRAND_VARIABLE]: id }) {
-  return id !== void 0 && ERRAND_ID.test(id) ? id : null;
+function parentOf({ [ERRAND_VARIABLE]: id2 }) {
+  return id2 !== void 0 && ERRAND_ID.test(id2) ? id2 : null;
+}
+function depthAt(errands, id2) {
+  try {
+    return errands.read(id2)?.depth ?? 0;
+  } catch {
+    return 0;
+  }
 }
 async function tidyUp(errands, terminal) {
   try {
-    for (const id of await closeLeftovers(errands)) {
+    for (const id2 of await closeLeftovers(errands)) {
       terminal.complain(
-        `verbatim worker: errand ${id} was left behind by commands that were killed; its worker is closed`
+        `verbatim worker: errand ${id2} was left behind by commands that were killed; its worker is closed`
       );
     }
   } catch (error) {
@@ -8388,13 +8549,10 @@ async function tidyUp(errands, terminal) {
     );
   }
 }
-function opened(errands, task, errand) {
-  try {
-    return errands.open(task, errand, Date.now()).id;
-  } catch (error) {
-    if (codeOf(error) === "") throw error;
-    throw new CommandError(`verbatim worker run: the errand cannot be kept: ${messageOf2(error)}`);
-  }
+var LONGEST_WORD = 200;
+function checkWord(name2, word = "") {
+  if (word.length <= LONGEST_WORD) return;
+  throw new CommandError(`verbatim worker run: --${name2} must have at most ${LONGEST_WORD} characters`, 2);
 }
 function folderOf(given2 = ".") {
   let cwd;
@@ -8406,8 +8564,8 @@ function folderOf(given2 = ".") {
   if (statSync5(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);
 }
-function depthOfWorker(given2) {
-  const least = depthOf(process.env) + 1;
+function depthOfWorker(given2, around) {
+  const least = Math.max(depthOf(process.env), around) + 1;
   if (least > DEPTH_LIMIT) {
     throw new CommandError(
       `verbatim worker run: this session is a worker ${least - 1} levels down, and workers may stand at most ${DEPTH_LIMIT} deep; do the task here`
@@ -8428,7 +8586,7 @@ function timeoutOf(given2) {
   const ms = Number(count2) * UNIT_MS2[unit];
   if (ms > 0 && ms <= LONGEST_MS) return ms;
   throw new CommandError(
-    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 24 days, it is ${JSON.stringify(given2)}`,
+    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 576h, it is ${JSON.stringify(given2)}`,
     2
   );
 }
@@ -8448,13 +8606,13 @@ function checkPrograms() {
 async function stop2(args, terminal) {
   const { positionals } = read2("worker stop", args, {}, ["<errand>"]);
   const errands = new Errands(stateFolder(process.env));
-  const { id, end, tmux } = errandAt(errands, positionals[0] ?? "");
+  const { id: id2, end, tmux } = errandAt(errands, positionals[0] ?? "");
   if (end !== null && tmux === null) {
-    throw new CommandError(`verbatim worker stop: errand ${id} has ended, and its worker is closed`);
+    throw new CommandError(`verbatim worker stop: errand ${id2} has ended, and its worker is closed`);
   }
-  const survivors = await closeErrand(errands, id, { kind: "interrupted", detail: "verbatim worker stop" });
+  const survivors = await closeErrand(errands, id2, { kind: "interrupted", detail: "verbatim worker stop" });
   for (const survivor of survivors) terminal.complain(`verbatim worker stop: still running: ${oneLine(survivor)}`);
-  if (survivors.length === 0) terminal.complain(`verbatim worker stop: the worker of errand ${id} is closed`);
+  if (survivors.length === 0) terminal.complain(`verbatim worker stop: the worker of errand ${id2} is closed`);
   return survivors.length > 0 ? 1 : 0;
 }
 
@@ -8498,7 +8656,7 @@ async function run4(args, terminal) {
     return await dispatch(args, terminal);
   } catch (error) {
     if (error instanceof CommandError) {
-      terminal.complain(error.message);
+      terminal.complain(oneLine(error.message, 4e3));
       return error.exitCode;
     }
     if (error instanceof UnsafePathError || error instanceof NoStateFolderError) {

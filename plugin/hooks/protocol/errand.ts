@@ -21,7 +21,12 @@ export const TASK_LIMIT = 600_000;
  * `take` again gets the same task again: an answer that was lost on its way loses no task.
  */
 export const TASK_PATH = '/verbatim/task';
-export type TakeTask = { readonly session_id: string; readonly take: string };
+export type TakeTask = {
+  readonly session_id: string;
+  readonly take: string;
+  /** Claude Code's own id of the session. */
+  readonly claude_session: string;
+};
 export type Task = { readonly task: string };
 
 /** What a worker can wait for a person to do, once it is up. */

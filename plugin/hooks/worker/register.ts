@@ -13,6 +13,7 @@ export function registerWorker(on: On): void {
   let link: Link | undefined;
   /** Whether Verbatim's own desk opened this session: it alone hands tasks over and hears of waits. */
   let isErrand = false;
+  let hasTask = false;
   /** The session's own way out: it outlives each hook. */
   let detached: Fetch | undefined;
   let told: Promise<void> = Promise.resolve();
@@ -42,9 +43,14 @@ export function registerWorker(on: On): void {
     detached = fetchOf($);
     const started = await next(e);
     if (link !== undefined && isErrand) {
-      void submitTask($, link, (reason) => {
-        waits.refused(reason);
-        tell();
+      void submitTask($, link, {
+        onTask: () => {
+          hasTask = true;
+        },
+        onRefused: (reason) => {
+          waits.refused(reason);
+          tell();
+        },
       });
     }
     return started;
@@ -70,7 +76,13 @@ export function registerWorker(on: On): void {
   on('turn.complete', { reason: 'answer' }, ($, e, next) => {
     if (e.agentId === undefined && link !== undefined) {
       const reported = turns.answered(link.session, e.answer, Date.now());
-      if (reported !== undefined && !e.isAborted) void report(fetchOf($), link, reported);
+      if (reported !== undefined && !e.isAborted) {
+        const sleep = isErrand ? (ms: number) => $.clock.sleep(ms) : undefined;
+        void report(fetchOf($), link, reported, sleep).then((isTaken) => {
+          // The errand has ended: what a person goes on with here is no answer to anybody.
+          if (isTaken && hasTask) link = undefined;
+        });
+      }
     }
     ended(e.agentId);
     return next(e);
@@ -98,7 +110,7 @@ export function registerWorker(on: On): void {
 
   on('classic.StopFailure', (_$, e, next) => {
     if (e.agent_id === undefined) {
-      waits.turnFailed(`${e.error}: ${e.last_assistant_message ?? ''}`);
+      waits.turnFailed(e.error, e.last_assistant_message);
       tell();
     }
     return next(e);
@@ -128,10 +140,15 @@ export function registerWorker(on: On): void {
 }
 
 /** Hands the session its task, as the words of whoever asked. */
-async function submitTask($: EngineInterface, link: Link, onRefused: (reason: string) => void): Promise<void> {
+async function submitTask(
+  $: EngineInterface,
+  link: Link,
+  { onTask, onRefused }: { readonly onTask: () => void; readonly onRefused: (reason: string) => void },
+): Promise<void> {
   try {
-    const task = await takeTask(fetchOf($), link, (ms) => $.clock.sleep(ms));
+    const task = await takeTask(fetchOf($), link, await $.session.id(), (ms) => $.clock.sleep(ms));
     if (task === undefined) return;
+    onTask();
     const submitted = await $.prompt.submit({ text: submittedOf(task), asUser: true });
     if (submitted.drop !== undefined) onRefused(submitted.drop);
   } catch (error) {

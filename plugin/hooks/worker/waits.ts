@@ -16,7 +16,7 @@ export class Waits {
     const waiting: Waiting =
       tool_name === 'AskUserQuestion'
         ? { for: 'question', what: questionOf(input) }
-        : { for: 'permission', what: tool_name };
+        : { for: 'permission', what: callOf(tool_name, input) };
     this.#dialogs.set(keyOf(asker), { ...waiting, what: cut(waiting.what, WAITING_LIMIT) });
   }
 
@@ -31,7 +31,9 @@ export class Waits {
       if (key.startsWith(keyOf({ tool_name: '', agent_id }))) this.#dialogs.delete(key);
   }
 
-  turnFailed(what: string): void {
+  /** @param error Claude Code's word for it; `unknown` says nothing beside the message. */
+  turnFailed(error: string, message: string | undefined): void {
+    const what = [error === 'unknown' ? '' : error, message ?? ''].filter(Boolean).join(': ');
     this.#turn = { for: 'turn_failed', what: cut(what, WAITING_LIMIT) };
   }
 
@@ -56,6 +58,13 @@ export class Waits {
 
 function keyOf({ tool_name, agent_id = '' }: Asker): string {
   return `${agent_id} ${tool_name}`;
+}
+
+/** A call in a line: the tool, and what of its input a person decides by. */
+function callOf(tool: string, input: unknown): string {
+  const { command, file_path, url } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  const on = [command, file_path, url].find((one) => typeof one === 'string');
+  return on === undefined ? tool : `${tool}: ${on}`;
 }
 
 /** The first of AskUserQuestion's questions. */

@@ -5,7 +5,7 @@ import { isJobId } from '../job/job-id.js';
 import { stateFolder } from '../state/state-folder.js';
 import { outcomeWord } from './jobs.js';
 import { read } from './options.js';
-import { CommandError, oneLine, type Terminal } from './terminal.js';
+import { CommandError, jsonOf, oneLine, type Terminal } from './terminal.js';
 
 export async function answer(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = read('answer', args, { turn: 'string', json: 'boolean' }, ['<job>']);
@@ -15,7 +15,7 @@ export async function answer(args: readonly string[], terminal: Terminal): Promi
   if (bytes === null) throw new CommandError(noAnswer(job, turn));
   if (values.json) {
     const whole = { job: job.id, turn, ...readWholeAnswer(job.folder, turn) };
-    await terminal.print(`${JSON.stringify(whole, null, 2)}\n`);
+    await terminal.print(jsonOf(whole));
   } else {
     await terminal.print(bytes);
   }

@@ -15,7 +15,7 @@ import { askVersion } from '../process/version.js';
 import { stateFolder } from '../state/state-folder.js';
 import { MissingProgramError, programOf } from '../worker-host/programs.js';
 import { read } from './options.js';
-import { oneLine, type Terminal } from './terminal.js';
+import { jsonOf, oneLine, type Terminal } from './terminal.js';
 
 const run = promisify(execFile);
 /** tmux answers within milliseconds. */
@@ -51,6 +51,7 @@ export async function doctor(args: readonly string[], terminal: Terminal): Promi
   ]);
   await harnesses.close();
   const isUsable = found.some((finding) => finding.state === 'ready');
+  const isWorkerUsable = claude.state === 'ready' && tmux.state === 'ready';
   if (values.json) {
     const report = {
       verbatim: VERSION,
@@ -60,24 +61,28 @@ export async function doctor(args: readonly string[], terminal: Terminal): Promi
       harnesses: found,
       tmux,
       usable: isUsable,
+      workerUsable: isWorkerUsable,
     };
-    await terminal.print(`${JSON.stringify(report, null, 2)}\n`);
+    await terminal.print(jsonOf(report));
   } else {
     const parts = [
       `Verbatim ${VERSION} on Node ${process.versions.node}; jobs are kept in ${stateFolder(process.env)}\n`,
       ...[claude, ...found].map(asText),
       tmuxText(tmux),
-      summary(isUsable, claude.state === 'ready'),
+      summary(isUsable, claude.state === 'ready', isWorkerUsable),
     ];
     await terminal.print(parts.join('\n'));
   }
   return isUsable ? 0 : 1;
 }
 
-function summary(isUsable: boolean, hasClaude: boolean): string {
-  if (isUsable && hasClaude) return 'Ready.\n';
-  const what = isUsable ? 'A harness is ready, Claude Code is not' : 'No harness can be used yet';
-  return `${what}: do what is said above, then run \`verbatim doctor\` again.\n`;
+function summary(isUsable: boolean, hasClaude: boolean, isWorkerUsable: boolean): string {
+  const again = 'do what is said above, then run `verbatim doctor` again.';
+  const agents =
+    isUsable && hasClaude
+      ? 'Agents: ready.'
+      : `Agents: ${isUsable ? 'a harness is ready, Claude Code is not' : 'no harness can be used yet'}: ${again}`;
+  return `${agents}\nWorkers: ${isWorkerUsable ? 'ready.' : `not yet: ${again}`}\n`;
 }
 
 async function findingOf(name: HarnessName, harnesses: Harnesses): Promise<Finding> {
@@ -101,6 +106,9 @@ async function findingOf(name: HarnessName, harnesses: Harnesses): Promise<Findi
   return { ...base, state: signedIn === 'no' ? 'signed_out' : 'ready', version, program, advice };
 }
 
+/** Claude Code tells nobody but its own user. */
+const SIGNED_IN = 'Whether you are signed in is not checked: run `claude` once to see.';
+
 /** Claude Code itself: without it there is nobody to spawn an agent, but what is kept can be read. */
 async function claudeCode(): Promise<Finding> {
   const base = { name: 'claude_code', title: 'Claude Code', tested: TESTED.claude_code };
@@ -116,7 +124,8 @@ async function claudeCode(): Promise<Finding> {
     return { ...base, state: 'broken', version: null, program, advice };
   }
   const version = answer.version ?? 'unknown';
-  return { ...base, state: 'ready', version, program, advice: drift('Claude Code', version, TESTED.claude_code) };
+  const advice = [...drift('Claude Code', version, TESTED.claude_code), SIGNED_IN];
+  return { ...base, state: 'ready', version, program, advice };
 }
 
 async function tmuxHere(): Promise<TmuxFinding> {

@@ -22,7 +22,8 @@ export const COMMAND_HELP = {
   doctor: `Usage: verbatim doctor [--json]
 
 Looks for Claude Code and for each harness (the program behind an agent): whether it is installed, which
-version, whether that version was tested with this Verbatim, whether you are signed in, and what to do.
+version, whether that version was tested with this Verbatim, whether you are signed in, and what to do. Looks for
+tmux too, which only \`verbatim worker\` needs; without it the exit code is the same.
 
   --json          The same as JSON.
 
@@ -65,6 +66,7 @@ the answer. An errand is that task with its answer; it has an id.
   answer <errand>    Prints the answer again.
   stop <errand>      Takes the task back, and closes the worker.
 
+For an errand its id will do, or a beginning of it that no other has.
 \`verbatim worker <command> --help\` says more.
 `,
   serve: `Usage: verbatim serve [--session <pid>]
@@ -80,30 +82,33 @@ export const WORKER_HELP = {
   run: `Usage: verbatim worker run [<task> | --file <path> | -] [options]
 
 Opens an interactive Claude Code in a terminal of its own, hands it the task as your own words, waits until it has
-nothing left to do, prints its last message (exactly, and nothing else) to stdout, and closes it. The task comes
-from the command line, a file, or stdin; it is just text, whatever it begins with.
+nothing left to do, prints its last message (exactly, and nothing else) to stdout, and closes it. A message over
+16,000 characters is cut, and says so. The task comes from the command line, a file, or stdin (which is not read
+beside another); it is just text, whatever it begins with. Other options of Claude Code belong into its settings.
 
   --file <path>             The task is what stands in this file.
   --cwd <folder>            Where the worker works; this folder unless said.
   --model <model>           Claude Code's --model.
   --permission-mode <mode>  Claude Code's --permission-mode; your own default unless said.
-  --timeout <time>          Give up after this long: 90s, 60m, 2h. 60m unless said.
+  --timeout <time>          Give up this long after the start: 90s, 60m, 2h. 60m unless said.
+  --unattended              Nobody is there: give up as soon as it waits for a person.
   --keep                    Leave the worker open when the task has ended; \`worker stop\` closes it.
   --depth <n>               How deep this worker stands among workers. One deeper than this session unless said,
                             at most ${DEPTH_LIMIT}; a worker that deep opens no other.
   --json                    The answer with the errand and how it ended, as JSON.
 
-A dialog that waits for you (trust, sign-in, permission, a question) is said on stderr, with how to get to it.
+What waits for you (trust, sign-in, permission, a question, a failed turn) is said on stderr, with how to get to it;
+until somebody comes it waits. In a script, say --unattended.
 
-Exit code: 0 answered, 3 ended without an answer, 4 the worker ended first, 124 timed out, 130 interrupted,
-1 could not be done, 2 asked for wrongly.
+Exit code: 0 answered, 3 ended without an answer, 4 the worker ended first, 5 unattended and waits for a person,
+124 timed out, 130 interrupted, 1 could not be done, 2 asked for wrongly.
 `,
   list: `Usage: verbatim worker list [--json]
 
 Lists the errands, the newest first. Status:
   starting, working   The worker is being opened; it has the task.
   waits: …            It waits for you: \`verbatim worker attach <errand>\`.
-  answered, unanswered, worker ended, timed out, interrupted, failed
+  answered, unanswered, worker ended, timed out, needs person, interrupted, failed
                       How it ended; "kept open": the worker is still there.
   abandoned           Who asked was killed, and so was the desk; \`worker stop\` closes the worker.
 
@@ -111,7 +116,8 @@ Lists the errands, the newest first. Status:
 `,
   attach: `Usage: verbatim worker attach <errand>
 
-Shows the worker's terminal in this one. What you do there, the worker gets. Ctrl-b d leaves it.
+Shows the worker's terminal in this one. What you do there, the worker gets. Ctrl-b d leaves it; inside a tmux of
+your own, which takes the first Ctrl-b, Ctrl-b Ctrl-b d.
 `,
   answer: `Usage: verbatim worker answer <errand> [--json]
 

@@ -4,7 +4,7 @@ import type { Outcome, TurnTokens } from '../../../plugin/hooks/protocol/outcome
 import { type CatalogJob, type JobStatus, listJobs } from '../job/catalog.js';
 import { stateFolder } from '../state/state-folder.js';
 import { read } from './options.js';
-import { ago, oneLine, type Terminal, table } from './terminal.js';
+import { ago, jsonOf, oneLine, type Terminal, table } from './terminal.js';
 
 export async function jobs(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = read('jobs', args, { json: 'boolean' });
@@ -13,7 +13,7 @@ export async function jobs(args: readonly string[], terminal: Terminal): Promise
   const problems = entries.filter((entry) => entry.kind === 'problem');
   if (values.json) {
     const list = { jobs: found.map(facts), problems: problems.map(({ id, problem }) => ({ id, problem })) };
-    await terminal.print(`${JSON.stringify(list, null, 2)}\n`);
+    await terminal.print(jsonOf(list));
   } else if (found.length === 0) {
     await terminal.print('No jobs are kept. Each agent that you spawn in Claude Code makes one.\n');
   } else {

@@ -6,7 +6,7 @@ import { remove } from '../job/retention.js';
 import { ownIdentity } from '../process/table.js';
 import { stateFolder } from '../state/state-folder.js';
 import { read } from './options.js';
-import { CommandError, oneLine, size, type Terminal } from './terminal.js';
+import { CommandError, jsonOf, oneLine, size, type Terminal } from './terminal.js';
 
 export async function purge(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = read('purge', args, { 'older-than': 'string', all: 'boolean', json: 'boolean' });
@@ -70,7 +70,7 @@ function asJson(
     errands: { removed: errands.removed, kept: errands.kept },
     problems: problems.map(({ id, problem }) => ({ id, problem })),
   };
-  return `${JSON.stringify(list, null, 2)}\n`;
+  return jsonOf(list);
 }
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -19,7 +19,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return await dispatch(args, terminal);
   } catch (error) {
     if (error instanceof CommandError) {
-      terminal.complain(error.message);
+      // An argument that it names may hold what steers a terminal.
+      terminal.complain(oneLine(error.message, 4_000));
       return error.exitCode;
     }
     if (error instanceof UnsafePathError || error instanceof NoStateFolderError) {

@@ -7,9 +7,12 @@ export type Terminal = {
   print(what: string | Uint8Array): Promise<void>;
   /** Writes a line to stderr. */
   complain(line: string): void;
+  /** Whether stdout is a person's terminal. */
+  readonly isTerminal?: boolean;
 };
 
 export const TERMINAL: Terminal = {
+  isTerminal: process.stdout.isTTY,
   print: (what) =>
     new Promise((resolve, reject) => {
       hearErrors(process.stdout);
@@ -48,6 +51,15 @@ export class CommandError extends Error {
 export function oneLine(text: string, limit = 200): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return cut(plain, limit);
+}
+
+/** A value as JSON, on lines; what could steer a terminal is escaped, which means the same to who reads it. */
+export function jsonOf(value: unknown): string {
+  const escaped = (found: string) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    );
+  return `${JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}]/gu, escaped)}\n`;
 }
 
 /** `rows` as columns; the last one is not padded. */

@@ -7,7 +7,7 @@ import {
   type Waiting,
 } from '../../../plugin/hooks/protocol/errand.js';
 import { isBlank, REPORT_LIMIT, type Report, UNANSWERED } from '../../../plugin/hooks/protocol/mod-answer.js';
-import { choiceOf, type Fields, objectOf, ShapeError, textOf } from '../shape.js';
+import { choiceOf, type Fields, objectOf, optionalTextOf, ShapeError, textOf } from '../shape.js';
 
 /** The body's own limit bounds it. */
 const ANY = { max: REPORT_LIMIT };
@@ -27,7 +27,11 @@ export function reportOf(value: unknown): Report {
 
 export function takeTaskOf(value: unknown): TakeTask {
   const body = objectOf(value, 'the body');
-  return { session_id: sessionOf(body), take: textOf(body, 'take', { max: 128 }) };
+  return {
+    session_id: sessionOf(body),
+    take: textOf(body, 'take', { max: 128 }),
+    claude_session: optionalTextOf(body, 'claude_session', { max: 128 }) ?? '',
+  };
 }
 
 export function sayWaitingOf(value: unknown): SayWaiting {

@@ -24,7 +24,7 @@ export class Desk {
     private readonly now: () => number,
     /** Called when what a worker waits for has changed. */
     private readonly onWait: (errand: ErrandRecord) => void = () => {},
-    /** Called where an end could not be written. */
+    /** Called where an end, or what a worker waits for, could not be written. */
     private readonly onUnwritten: (error: unknown) => void = () => {},
   ) {}
 
@@ -60,11 +60,21 @@ export class Desk {
     this.#change(this.#at(id), facts);
   }
 
-  /** The task that a session is to take; null where it has none, or took it by another request. */
-  take(session: string, take: string): string | null {
+  /**
+   * The task that a session is to take; null where it has none, or took it by another request.
+   *
+   * @param claudeSession Claude Code's own id of the session, '' where it is not known.
+   */
+  take(session: string, take: string, claudeSession = ''): string | null {
     const errand = this.#only(({ record }) => record.session === session && [null, take].includes(record.take));
     if (errand === null) return null;
-    if (errand.record.take === null) this.#change(errand, { take });
+    try {
+      if (errand.record.take === null) this.#change(errand, { take, claudeSession: claudeSession || null });
+    } catch (error) {
+      this.end(errand.record.id, { kind: 'failed', detail: `its state could not be written: ${messageOf(error)}` });
+      throw error;
+    }
+    if (errand.record.end !== null) return null;
     this.#wait(errand, null);
     return this.errands.taskOf(errand.record.id);
   }
@@ -119,22 +129,38 @@ export class Desk {
   #wait(errand: Held, wait: Wait | null): void {
     const before = errand.record.wait;
     if (before?.for === wait?.for && before?.what === wait?.what) return;
-    this.#change(errand, { wait });
+    try {
+      this.#change(errand, { wait });
+    } catch (error) {
+      // A person is told all the same.
+      errand.record = { ...errand.record, wait };
+      this.onUnwritten(error);
+    }
+    if (errand.record.end !== null) return;
     this.onWait(errand.record);
+    // `start` alone is a guess: a slow machine looks the same.
+    if (wait !== null && wait.for !== 'start' && errand.record.isUnattended) {
+      this.end(errand.record.id, { kind: 'needs_person', wait });
+    }
   }
 
   #end(errand: Held, end: ErrandEnd): boolean {
     if (errand.record.end !== null) return false;
     this.#change(errand, { end, endedAt: this.now(), wait: null });
-    errand.settle(end);
-    return true;
+    return errand.record.end === end;
   }
 
-  /** Written first: what is not on disk has not happened. */
+  /**
+   * Written first: what is not on disk has not happened. An end that stands there by now was written by somebody who
+   * closes the errand from outside, and stands.
+   */
   #change(errand: Held, facts: Partial<ErrandRecord>): void {
-    const record = { ...errand.record, ...facts };
+    const now = this.errands.read(errand.record.id);
+    const ended = now?.end ? { end: now.end, endedAt: now.endedAt, wait: null } : {};
+    const record = { ...errand.record, ...facts, ...ended };
     this.errands.save(record);
     errand.record = record;
+    if (record.end !== null) errand.settle(record.end);
   }
 
   /** The open errand that fits, where it is the only one. */

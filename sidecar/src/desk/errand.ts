@@ -13,13 +13,16 @@ export type ErrandEnd =
   | { readonly kind: 'unanswered'; readonly how: Unanswered }
   /** The worker's process ended first; `detail` says how, for a reader. */
   | { readonly kind: 'worker_ended'; readonly detail: string }
-  | { readonly kind: 'timed_out' }
+  /** `wait`: what it waited for then; `isTaken` false: it had not even taken its task. */
+  | { readonly kind: 'timed_out'; readonly isTaken?: boolean; readonly wait?: Wait }
+  /** It waits for a person, and whoever asked had said that there is none. */
+  | { readonly kind: 'needs_person'; readonly wait: Wait }
   /** Whoever asked took it back; `detail` says how, for a reader. */
   | { readonly kind: 'interrupted'; readonly detail: string }
   /** No worker could be opened, or its desk could not be kept up; `detail` is for a reader. */
   | { readonly kind: 'failed'; readonly detail: string };
 
-const ENDS = ['answered', 'unanswered', 'worker_ended', 'timed_out', 'interrupted', 'failed'] as const;
+const ENDS = ['answered', 'unanswered', 'worker_ended', 'timed_out', 'needs_person', 'interrupted', 'failed'] as const;
 
 /** What a worker that is not up yet waits for a person to do: a dialog of Claude Code's start; `start` is none we know. */
 const START_WAITS = [
@@ -53,9 +56,13 @@ export type ErrandRecord = {
   readonly timeoutMs: number;
   /** Whether the worker stays open once the errand has ended. */
   readonly isKept: boolean;
+  /** Whether nobody is there to answer a dialog: one ends the errand. */
+  readonly isUnattended: boolean;
   readonly createdAt: number;
   /** Which request took the task (`TakeTask.take`); null: it was not handed over yet. */
   readonly take: string | null;
+  /** Claude Code's id of the session that took it, for `claude --resume`. */
+  readonly claudeSession: string | null;
   readonly wait: Wait | null;
   readonly end: ErrandEnd | null;
   readonly endedAt: number | null;
@@ -87,8 +94,10 @@ export function recordOf(text: string, id: string): ErrandRecord {
     depth: countOf(fields, 'depth', 1, 1_000_000),
     timeoutMs: countOf(fields, 'timeoutMs', 1, Number.MAX_SAFE_INTEGER),
     isKept: fields.isKept === true,
+    isUnattended: fields.isUnattended === true,
     createdAt: countOf(fields, 'createdAt', 0, LAST_DATE),
     take: nullable(fields, 'take', wordOf),
+    claudeSession: nullable(fields, 'claudeSession', wordOf),
     wait: nullable(fields, 'wait', waitOf),
     end: nullable(fields, 'end', endOf),
     endedAt: nullable(fields, 'endedAt', (all, name) => countOf(all, name, 0, LAST_DATE)),
@@ -114,7 +123,13 @@ function endOf(all: Fields, name: string): ErrandEnd {
     case 'unanswered':
       return { kind, how: choiceOf(fields, 'how', UNANSWERED, `${name}.`) };
     case 'timed_out':
-      return { kind };
+      return {
+        kind,
+        ...(typeof fields.isTaken === 'boolean' ? { isTaken: fields.isTaken } : {}),
+        ...(fields.wait === undefined ? {} : { wait: waitOf(fields, 'wait') }),
+      };
+    case 'needs_person':
+      return { kind, wait: waitOf(fields, 'wait') };
     case 'worker_ended':
     case 'interrupted':
     case 'failed':

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ERRAND_ID } from '../../../plugin/hooks/protocol/errand.js';
 import { codeOf, messageOf } from '../errors.js';
 import {
+  beginningOf,
   checkPrivateFolder,
   ensurePrivateFolder,
   isThere,
@@ -22,10 +23,11 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 /** What is decided when an errand is opened. */
 export type NewErrand = Pick<
   ErrandRecord,
-  'parent' | 'cwd' | 'model' | 'mode' | 'depth' | 'timeoutMs' | 'isKept' | 'asker'
+  'parent' | 'cwd' | 'model' | 'mode' | 'depth' | 'timeoutMs' | 'isKept' | 'isUnattended' | 'asker'
 >;
 
 export type ErrandEntry =
+  /** `task` is how it begins: a task may be large, and errands many. */
   | { readonly kind: 'errand'; readonly record: ErrandRecord; readonly task: string }
   /** `problem` names the folder and what is wrong with it. */
   | { readonly kind: 'problem'; readonly id: string; readonly problem: string };
@@ -42,6 +44,7 @@ export class Errands {
       ...errand,
       createdAt: now,
       take: null,
+      claudeSession: null,
       wait: null,
       end: null,
       endedAt: null,
@@ -85,13 +88,13 @@ export class Errands {
 
   /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
   list(): ErrandEntry[] {
-    const entries = this.#ids().flatMap((id) => this.#look(id) ?? []);
+    const entries = this.ids().flatMap((id) => this.#look(id) ?? []);
     return entries.sort((a, b) => madeAt(b) - madeAt(a));
   }
 
   /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
   remains(before: number): string[] {
-    return this.#ids().filter((id) => {
+    return this.ids().filter((id) => {
       const folder = lstatSync(this.folderOf(id), { throwIfNoEntry: false });
       return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join(this.folderOf(id), STATE));
     });
@@ -110,7 +113,7 @@ export class Errands {
     return join(errandsFolder(this.state), id);
   }
 
-  #ids(): string[] {
+  ids(): string[] {
     const folder = errandsFolder(this.state);
     if (!isThere(folder)) return [];
     checkPrivateFolder(folder);
@@ -121,7 +124,7 @@ export class Errands {
     const folder = this.folderOf(id);
     try {
       const record = this.read(id);
-      return record === null ? null : { kind: 'errand', record, task: this.taskOf(id) };
+      return record === null ? null : { kind: 'errand', record, task: beginningOf(join(folder, 'task')) };
     } catch (error) {
       if (codeOf(error) === 'ENOENT' && !isThere(join(folder, STATE))) return null;
       const message = messageOf(error);

@@ -10,6 +10,7 @@ import { TASK_PATH, WAITING_PATH } from '../../../plugin/hooks/protocol/errand.j
 import { ANSWER_PATH, REPORT_LIMIT } from '../../../plugin/hooks/protocol/mod-answer.js';
 import { messageOf } from '../errors.js';
 import type { Log } from '../log.js';
+import { mask } from '../process/secrets.js';
 import { readJson } from '../server/body-reader.js';
 import { Refusal } from '../server/refusal.js';
 import { refuse, reply } from '../server/reply.js';
@@ -19,7 +20,7 @@ import { reportOf, sayWaitingOf, takeTaskOf } from './bodies.js';
 import type { Desk } from './desk.js';
 import { Rate } from './rate.js';
 
-/** How long a client may take to send its request, in milliseconds, and how many may do so at once. */
+/** How long a client may take to send its request, in milliseconds, and how many that have shown no token may be there. */
 const REQUEST_MS = 10_000;
 const CONNECTIONS = 100;
 
@@ -43,13 +44,23 @@ export function createDeskServer(ports: DeskPorts): Server {
   const limit = ports.requestMs ?? REQUEST_MS;
   // Node looks for the late ones every 30 s by itself.
   const limits = { requestTimeout: limit, headersTimeout: limit, connectionsCheckingInterval: limit / 10 };
+  const strangers = new Set<Socket>();
   const server = createServer(limits, (request, response) => {
-    answer(ports, rate, request, response).catch((error: unknown) => {
+    // One request a connection: a worker's next report would be lost in one that is closed at that moment.
+    response.shouldKeepAlive = false;
+    const onToken = () => strangers.delete(request.socket);
+    answer(ports, rate, request, response, onToken).catch((error: unknown) => {
       ports.log('warning', 'an answer could not be written', { error });
       response.destroy();
     });
   });
-  server.maxConnections = CONNECTIONS;
+  // Not the newest is turned away, which may be the worker: the one that has had the longest time to show its token.
+  server.on('connection', (socket) => {
+    strangers.add(socket);
+    socket.once('close', () => strangers.delete(socket));
+    const [oldest] = strangers;
+    if (strangers.size > CONNECTIONS) oldest?.destroy();
+  });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.write('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
     // Not left to the client, who may never close its side.
@@ -63,6 +74,7 @@ async function answer(
   rate: Rate,
   request: IncomingMessage,
   response: ServerResponse,
+  onToken: () => void,
 ): Promise<void> {
   const [path = '/', query = ''] = (request.url ?? '/').split('?');
   try {
@@ -74,6 +86,7 @@ async function answer(
     if (!isToken(new URLSearchParams(query).get('token') ?? '', token)) {
       throw new Refusal('unauthorized', 'the token is missing or is another one');
     }
+    onToken();
     const { session, act } = read(await readJson(request, REPORT_LIMIT));
     if (!rate.allows(desk.knows(session) ? session : STRANGERS)) {
       throw new Refusal('rate', 'too many requests for this session; wait a second', { 'retry-after': '1' });
@@ -97,11 +110,11 @@ function readerOf(path: string, desk: Desk): ((body: unknown) => Taken) | null {
       };
     case TASK_PATH:
       return (body) => {
-        const { session_id, take } = takeTaskOf(body);
+        const { session_id, take, claude_session } = takeTaskOf(body);
         return {
           session: session_id,
           act: () => {
-            const task = desk.take(session_id, take);
+            const task = desk.take(session_id, take, claude_session);
             return task === null ? { status: 204 } : { status: 200, body: { task } };
           },
         };
@@ -109,7 +122,9 @@ function readerOf(path: string, desk: Desk): ((body: unknown) => Taken) | null {
     case WAITING_PATH:
       return (body) => {
         const { session_id, waiting } = sayWaitingOf(body);
-        return taken(session_id, () => desk.sessionWaits(session_id, waiting));
+        // A command that asks for permission may hold a key.
+        const wait = waiting && { ...waiting, what: mask(waiting.what) };
+        return taken(session_id, () => desk.sessionWaits(session_id, wait));
       };
     default:
       return null;

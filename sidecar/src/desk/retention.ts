@@ -43,11 +43,12 @@ export function removeOldErrands(errands: Errands, before: number): ErrandRemova
 
 /** Why an errand is to stay; null where nobody needs it any more. */
 function inUse({ id, end, asker, host, tmux, worker }: ErrandRecord): string | null {
-  if (isAlive(asker) || isAlive(host)) return end === null ? 'its worker is at work' : 'its end is being told';
+  if (end === null && (isAlive(asker) || isAlive(host))) return 'its worker is at work';
   // A host that was killed may have opened a worker that its record does not name.
   if (isAlive(worker) || (tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0)) {
     return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
   }
+  if (isAlive(asker) || isAlive(host)) return 'its end is being told';
   return null;
 }
 

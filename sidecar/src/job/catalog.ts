@@ -9,7 +9,7 @@ import type { JobEvent } from '../../../plugin/hooks/protocol/event.js';
 import type { Outcome } from '../../../plugin/hooks/protocol/outcome.js';
 import { codeOf, messageOf } from '../errors.js';
 import { choiceOf, objectOf, textOf } from '../shape.js';
-import { checkPrivateFolder, isThere, namesIn, openPrivate, readPrivate } from '../state/private-files.js';
+import { beginningOf, checkPrivateFolder, isThere, namesIn, openPrivate, readPrivate } from '../state/private-files.js';
 import { jobFolder, jobsFolder } from '../state/state-folder.js';
 import { isJobId } from './job-id.js';
 import { livingOwner } from './owner.js';
@@ -88,27 +88,6 @@ export function lookAt(state: string, id: string): CatalogEntry | null {
     if (codeOf(error) === 'ENOENT' && !isThere(folder)) return null;
     const problem = codeOf(error) === 'ENOENT' ? `${folder} has no state.json` : problemOf(error, folder);
     return { kind: 'problem', id, folder, problem };
-  }
-}
-
-/** Bytes of a task that are read for showing it. */
-const TASK_BYTES = 400;
-
-function beginningOf(path: string): string {
-  let descriptor: number;
-  try {
-    descriptor = openPrivate(path, constants.O_RDONLY);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
-  }
-  try {
-    const bytes = Buffer.alloc(TASK_BYTES);
-    const count = readSync(descriptor, bytes, 0, TASK_BYTES, 0);
-    // A character that the end of the piece cuts is left out.
-    return new TextDecoder().decode(bytes.subarray(0, count), { stream: true });
-  } finally {
-    closeSync(descriptor);
   }
 }
 

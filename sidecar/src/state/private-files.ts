@@ -13,6 +13,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -91,6 +92,28 @@ export function readIfThere(path: string): Buffer | null {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
+  }
+}
+
+/** Bytes of a text that are read for showing how it begins. */
+const BEGINNING = 400;
+
+/** How a text of ours begins; '' where it is not there. */
+export function beginningOf(path: string): string {
+  let descriptor: number;
+  try {
+    descriptor = openPrivate(path, constants.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(BEGINNING);
+    const count = readSync(descriptor, bytes, 0, BEGINNING, 0);
+    // A character that the end of the piece cuts is left out.
+    return new TextDecoder().decode(bytes.subarray(0, count), { stream: true });
+  } finally {
+    closeSync(descriptor);
   }
 }
 

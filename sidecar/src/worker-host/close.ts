@@ -43,7 +43,10 @@ export async function closeWorker(
  * @param end How the errand ended, where it was open.
  */
 export async function closeErrand(errands: Errands, id: string, end: ErrandEnd): Promise<string[]> {
-  const host = errands.read(id)?.host ?? null;
+  // First: a host that starts or hangs meanwhile finds it, and lets it stand.
+  const before = errands.read(id);
+  if (before !== null && before.end === null) errands.save({ ...before, end, endedAt: Date.now(), wait: null });
+  const host = before?.host ?? null;
   if (host !== null && isAlive(host)) {
     signal(host, 'SIGTERM');
     await untilGone([host], HOST_MS);

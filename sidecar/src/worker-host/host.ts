@@ -4,10 +4,10 @@
  * It is not the process that asked: that one may be killed at any time, and the worker must not outlive it; and a host
  * that is killed is started again by it, finds the worker by its record, and goes on at the same address.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Desk } from '../desk/desk.js';
 import type { ErrandEnd, ErrandRecord, Wait } from '../desk/errand.js';
@@ -31,6 +31,8 @@ import { Tmux } from './tmux.js';
 /** How often the worker's process is looked at, and the screen of one that is not up yet, in milliseconds. */
 const WATCH_MS = 200;
 const SCREEN_MS = 500;
+/** The same of a worker that stays, in milliseconds. */
+const STAY_MS = 1_000;
 /** After this long without taking its task a worker waits for something, whatever it is, in milliseconds. */
 const START_MS = 20_000;
 /** How long a report that was under way when its worker ended may take, in milliseconds. */
@@ -41,7 +43,12 @@ export type HostSays =
   | { readonly kind: 'opened' }
   | { readonly kind: 'waits'; readonly wait: Wait | null }
   /** Its end is told too: a disk that is full may not hold it. */
-  | { readonly kind: 'ended'; readonly end: ErrandEnd; readonly survivors: readonly string[] };
+  | {
+      readonly kind: 'ended';
+      readonly end: ErrandEnd;
+      readonly claudeSession: string | null;
+      readonly survivors: readonly string[];
+    };
 /** What it is told: how the asker took the errand back. */
 export type HostHears = { readonly kind: 'interrupt'; readonly detail: string };
 
@@ -71,13 +78,26 @@ export async function hostErrand(id: string): Promise<number> {
   process.on('disconnect', orphaned);
   // Killed before anybody here listened.
   if (!process.connected) orphaned();
-  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => interrupt('it was stopped'));
+  const stopped = new Promise<void>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(name, () => {
+        interrupt('it was stopped');
+        resolve();
+      });
+    }
+  });
 
   const worker = new Worker(id, errands, desk, log);
-  const { end, survivors } = await worker.run(say);
-  log('info', 'the errand has ended', { end, survivors });
-  say({ kind: 'ended', end, survivors });
+  const end = await worker.run(say);
+  const isKept = await worker.isToStay(end);
+  let survivors = isKept ? [] : await worker.close();
+  log('info', 'the errand has ended', { end: end.kind, isKept, survivors });
+  say({ kind: 'ended', end, claudeSession: desk.errand(id).claudeSession, survivors });
   if (process.connected) process.disconnect();
+  if (isKept) {
+    await Promise.race([stopped, worker.gone()]);
+    survivors = await worker.close();
+  }
   closeLog();
   return survivors.length > 0 ? 1 : 0;
 }
@@ -95,8 +115,8 @@ class Worker {
     private readonly log: Log,
   ) {}
 
-  /** Opens the worker, waits for the errand's end, closes it. Resolves to that, and to the processes that outlived it. */
-  async run(say: (message: HostSays) => void): Promise<{ end: ErrandEnd; survivors: readonly string[] }> {
+  /** Opens the worker, and waits for the errand's end. Resolves to that. */
+  async run(say: (message: HostSays) => void): Promise<ErrandEnd> {
     try {
       this.desk.note(this.id, { host: ownIdentity() });
       if (this.#errand.end === null) {
@@ -110,19 +130,36 @@ class Worker {
     }
     const end = await this.#end();
     this.#isOver = true;
+    return end;
+  }
+
+  /**
+   * Whether the worker stays, as was asked. Its desk then stays too, and takes what it still reports: at a port that was
+   * given up, whoever listens there next would hear it.
+   */
+  async isToStay(end: ErrandEnd): Promise<boolean> {
+    const { isKept, tmux, worker } = this.#errand;
+    if (!isKept || tmux === null || !isAlive(worker) || end.kind === 'failed') return false;
+    await new Tmux(programOf('tmux', process.env), tmux).letGo();
+    return true;
+  }
+
+  /** Resolves when the worker has ended by itself. */
+  async gone(): Promise<void> {
+    while (isAlive(this.#errand.worker)) await sleep(STAY_MS);
+  }
+
+  /** Ends the worker and the desk. Resolves to the processes that outlived it. */
+  async close(): Promise<readonly string[]> {
+    const survivors = await closeWorker(this.errands, this.#errand, this.#tree);
     this.#server?.close();
     this.#server?.closeAllConnections();
-    const { isKept, tmux } = this.#errand;
-    const mayStay = isKept && tmux !== null && end.kind !== 'worker_ended' && end.kind !== 'failed';
-    if (mayStay) await new Tmux(programOf('tmux', process.env), tmux).letGo();
-    const survivors = mayStay ? [] : await closeWorker(this.errands, this.#errand, this.#tree);
     try {
-      // A worker that stays reports no more: its token is of no use to anybody.
-      this.desk.note(this.id, { host: null, desk: null, ...(mayStay ? {} : { tmux: null, worker: null }) });
+      this.desk.note(this.id, { host: null, desk: null, tmux: null, worker: null });
     } catch (error) {
       this.log('error', 'that the worker is closed could not be written', { error });
     }
-    return { end, survivors };
+    return survivors;
   }
 
   get #errand(): ErrandRecord {
@@ -149,7 +186,12 @@ class Worker {
     this.#tmux = new Tmux(programs.tmux, socket);
     if (worker === null) {
       // Known before it is there: a host that is killed in between leaves nothing that is not found.
-      this.desk.note(this.id, { tmux: socket });
+      try {
+        this.desk.note(this.id, { tmux: socket });
+      } catch (error) {
+        rmSync(dirname(socket), { recursive: true, force: true });
+        throw error;
+      }
       if (!existsSync(this.#errand.cwd)) throw new Error(`its folder ${this.#errand.cwd} is gone`);
       const argv = [programs.claude, ...argumentsOf(this.#errand)];
       const opened = await this.#tmux.start(argv, this.#errand.cwd, environmentOf(this.#errand, process.env));
@@ -162,7 +204,11 @@ class Worker {
 
   #end(): Promise<ErrandEnd> {
     const left = this.#errand.createdAt + this.#errand.timeoutMs - Date.now();
-    const timer = setTimeout(() => this.desk.end(this.id, { kind: 'timed_out' }), Math.max(0, left));
+    const timeOut = () => {
+      const { take, wait } = this.#errand;
+      this.desk.end(this.id, { kind: 'timed_out', isTaken: take !== null, ...(wait === null ? {} : { wait }) });
+    };
+    const timer = setTimeout(timeOut, Math.max(0, left));
     return this.desk.ended(this.id).finally(() => clearTimeout(timer));
   }
 

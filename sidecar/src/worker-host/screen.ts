@@ -22,11 +22,14 @@ export function startWaitOf(screen: string): StartWait | null {
   return found === undefined ? null : { for: found[1], what: '' };
 }
 
+/** What stands there whatever happens: the empty prompt, the footer, the spinner (2.1.332), and tmux's own line. */
+const FURNITURE = /^(?:❯$|⏵⏵|◐|[✻✢✳✶✽·*] \S+…|Pane is dead\b|\? for shortcuts)/;
+
 /** The last lines of a screen on which a program said something, as one line. */
 export function lastWordsOf(screen: string): string {
   const lines = screen.split('\n').map((line) => line.replace(/[─━╌▔▁]+/g, '').trim());
   return lines
-    .filter((line) => line !== '' && !/^Pane is dead\b/.test(line))
+    .filter((line) => line !== '' && !FURNITURE.test(line))
     .slice(-3)
     .join(' | ');
 }

@@ -373,11 +373,12 @@ describe('verbatim purge', () => {
 
 describe('verbatim purge of errands', () => {
   const DAY = 24 * 3_600_000;
-  const NEW = { parent: null, cwd: '/', model: null, mode: null, depth: 1, timeoutMs: 1, isKept: false, asker: null };
+  const NEW = { parent: null, cwd: '/', model: null, mode: null, depth: 1, timeoutMs: 1 };
+  const ASKED = { isKept: false, isUnattended: false, asker: null };
 
   function errand(facts: Partial<ErrandRecord>): string {
     const errands = new Errands(lab.state);
-    const record = { ...errands.open('the task', NEW, Date.now() - 10 * DAY), ...facts };
+    const record = { ...errands.open('the task', { ...NEW, ...ASKED }, Date.now() - 10 * DAY), ...facts };
     errands.save(record);
     return record.id;
   }

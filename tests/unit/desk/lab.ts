@@ -138,6 +138,7 @@ export const NEW: NewErrand = {
   mode: null,
   depth: 1,
   timeoutMs: 60_000,
+  isUnattended: false,
   isKept: false,
   asker: null,
 };

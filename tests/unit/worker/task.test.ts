@@ -49,7 +49,7 @@ describe('rule.taskIsJustText: the task is asked for', () => {
     const sleep = async (ms: number) => {
       slept.push(ms);
     };
-    return { asked, slept, take: () => takeTask(fetch, LINK, sleep) };
+    return { asked, slept, take: () => takeTask(fetch, LINK, 'claude-1', sleep) };
   }
 
   test('once, where it is there', async () => {

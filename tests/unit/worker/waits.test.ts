@@ -63,7 +63,7 @@ describe('news of a wait', () => {
   test('of a dialog comes before that of a failed turn, which comes back after it', () => {
     const waits = new Waits();
     const failed = { for: 'turn_failed', what: 'rate_limit: wait' };
-    waits.turnFailed('rate_limit: wait');
+    waits.turnFailed('rate_limit', 'wait');
     expect(waits.news()).toEqual(failed);
     waits.turnEnded();
     expect(waits.news()).toBe(undefined);
@@ -81,6 +81,28 @@ describe('news of a wait', () => {
     expect(waits.news()).toEqual({ for: 'task_refused', what: 'blocked' });
   });
 
+  test.each([
+    ['unknown', 'API Error: 400', 'API Error: 400'],
+    ['rate_limit', undefined, 'rate_limit'],
+    ['rate_limit', 'wait', 'rate_limit: wait'],
+  ])('of a turn that failed says what there is to say: %s, %s', (error, message, what) => {
+    const waits = new Waits();
+    waits.turnFailed(error, message);
+    expect(waits.news()).toEqual({ for: 'turn_failed', what });
+  });
+
+  test.each([
+    [{ command: 'rm -r build' }, 'Bash: rm -r build'],
+    [{ file_path: '/a/b.ts', content: 'x' }, 'Bash: /a/b.ts'],
+    [{ url: 'https://example.com' }, 'Bash: https://example.com'],
+    [{ command: 5 }, 'Bash'],
+    [undefined, 'Bash'],
+  ])('for permission says what the call is about: %j', (input, what) => {
+    const waits = new Waits();
+    waits.asked(BASH, input);
+    expect(waits.news()).toEqual({ for: 'permission', what });
+  });
+
   test('reads no question out of what is none', () => {
     const inputs = [undefined, null, 'text', 1, [], {}, { questions: 1 }, { questions: [] }, { questions: [null] }];
     for (const input of [...inputs, { questions: [{ question: 5 }] }, { questions: { 0: { question: 'no' } } }]) {
@@ -93,7 +115,7 @@ describe('news of a wait', () => {
   test('is never longer than its limit, and has no half pair', () => {
     const long = `x${'😀'.repeat(WAITING_LIMIT)}`;
     const told = [
-      (waits: Waits) => waits.turnFailed(long),
+      (waits: Waits) => waits.turnFailed(long, long),
       (waits: Waits) => waits.refused(long),
       (waits: Waits) => waits.asked({ tool_name: long }, {}),
       (waits: Waits) => waits.asked(ASK, { questions: [{ question: long }] }),

@@ -1,11 +1,11 @@
 /** An errand in a host of its own, as the command that asked sees it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { ERRAND_VARIABLE } from '../../../../plugin/hooks/protocol/errand.js';
 import type { ErrandEnd } from '../../desk/errand.js';
 import type { Errands } from '../../desk/errands.js';
 import { closeErrand } from '../../worker-host/close.js';
 import type { HostHears, HostSays } from '../../worker-host/host.js';
 import { oneLine, type Terminal } from '../terminal.js';
+import type { EndedErrand } from './end.js';
 import { errandAt } from './errand-at.js';
 import { sayWait } from './words.js';
 
@@ -14,7 +14,7 @@ const HOSTS = 5;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** How an errand ended, and the processes that outlived its worker, as `pid command`. */
-export type Ended = { readonly end: ErrandEnd; readonly survivors: readonly string[] };
+export type Ended = Pick<EndedErrand, 'end' | 'claudeSession'> & { readonly survivors: readonly string[] };
 
 /** Runs the errand to its end: in a host, and in another where that one is killed. */
 export async function hosted(errands: Errands, id: string, terminal: Terminal): Promise<Ended> {
@@ -45,7 +45,8 @@ export async function hosted(errands: Errands, id: string, terminal: Terminal): 
     }
     const end: ErrandEnd = { kind: 'failed', detail: `the errand desk was killed ${HOSTS} times` };
     const survivors = await closeErrand(errands, id, end);
-    return { end: errandAt(errands, id).end ?? end, survivors };
+    const errand = errandAt(errands, id);
+    return { end: errand.end ?? end, claudeSession: errand.claudeSession, survivors };
   } finally {
     for (const name of SIGNALS) process.removeListener(name, onSignal);
   }
@@ -53,7 +54,10 @@ export async function hosted(errands: Errands, id: string, terminal: Terminal): 
 
 /** The process that keeps the errand's desk: out of this terminal's reach, so that Ctrl-C comes to it from us alone. */
 function startHost(id: string): ChildProcess {
-  const { [ERRAND_VARIABLE]: _, ...env } = process.env;
+  // What is around this command is nothing of the new worker's host: not its errand, and not its desk's token.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:LICH_.*|VERBATIM_ERRAND)$/.test(name)),
+  );
   return spawn(process.execPath, [process.argv[1] ?? '', 'worker', 'host', id], {
     detached: true,
     // Not ours: Node does not start in a folder that was removed meanwhile.

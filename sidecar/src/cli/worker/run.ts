@@ -29,38 +29,38 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       depth: 'string',
       timeout: 'string',
       keep: 'boolean',
+      unattended: 'boolean',
       json: 'boolean',
     },
     ['[<task>]'],
   );
   const task = await readTask(positionals[0], values.file);
+  for (const name of ['model', 'permission-mode'] as const) checkWord(name, values[name]);
   const cwd = folderOf(values.cwd);
-  const depth = depthOfWorker(values.depth);
-  const timeoutMs = values.timeout === undefined ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
-  checkPrograms();
   const errands = new Errands(stateFolder(process.env));
   const parent = parentOf(process.env);
-  const errand: NewErrand = {
-    parent,
-    cwd,
-    model: values.model ?? null,
-    mode: values['permission-mode'] ?? null,
-    depth,
-    timeoutMs,
-    isKept: values.keep ?? false,
-    asker: ownIdentity(),
-  };
-  const id = opened(errands, task, errand);
+  const depth = depthOfWorker(values.depth, parent === null ? 0 : depthAt(errands, parent));
+  const timeoutMs = values.timeout === undefined ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
+  checkPrograms();
   // Not below a worker: it could be one of those that nobody waits for any more.
   if (parent === null) await tidyUp(errands, terminal);
-  const { end, survivors } = await hosted(errands, id, terminal);
+  const { survivors, ...ended } = await hosted(errands, id, terminal);
   for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
-  return await printEnd(errands, { id, end }, values.json ?? false, terminal);
+  return await printEnd(errands, { id, ...ended }, values.json ?? false, terminal);
 }
 
 /** The errand of the worker that this command runs in; null where it runs in none. */
 function parentOf({ [ERRAND_VARIABLE]: id }: NodeJS.ProcessEnv): string | null {
   return id !== undefined && ERRAND_ID.test(id) ? id : null;
+}
+
+function depthAt(errands: Errands, id: string): number {
+  try {
+    return errands.read(id)?.depth ?? 0;
+  } catch {
+    // Damaged, or another Verbatim's: the environment is all there is.
+    return 0;
+  }
 }
 
 /** Closes workers that nobody looks after any more; what cannot be closed now does not hold the task up. */
@@ -87,6 +87,14 @@ function opened(errands: Errands, task: string, errand: NewErrand): string {
   }
 }
 
+/** Longest model or mode, in characters: no name of Claude Code's is near it. */
+const LONGEST_WORD = 200;
+
+function checkWord(name: string, word = ''): void {
+  if (word.length <= LONGEST_WORD) return;
+  throw new CommandError(`verbatim worker run: --${name} must have at most ${LONGEST_WORD} characters`, 2);
+}
+
 function folderOf(given = '.'): string {
   let cwd: string;
   try {
@@ -98,8 +106,9 @@ function folderOf(given = '.'): string {
   throw new CommandError(`verbatim worker run: --cwd ${JSON.stringify(oneLine(cwd))} is not a folder`, 2);
 }
 
-function depthOfWorker(given: string | undefined): number {
-  const least = depthOf(process.env) + 1;
+/** @param around The depth of the worker that this runs in, as its errand has it: its environment may say what it likes. */
+function depthOfWorker(given: string | undefined, around: number): number {
+  const least = Math.max(depthOf(process.env), around) + 1;
   if (least > DEPTH_LIMIT) {
     throw new CommandError(
       `verbatim worker run: this session is a worker ${least - 1} levels down, and workers may stand at most ${DEPTH_LIMIT} deep; do the task here`,
@@ -123,7 +132,7 @@ function timeoutOf(given: string): number {
   const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
   if (ms > 0 && ms <= LONGEST_MS) return ms;
   throw new CommandError(
-    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 24 days, it is ${JSON.stringify(given)}`,
+    `verbatim worker run: --timeout must be a number with s, m or h (90s, 60m, 2h), at most 576h, it is ${JSON.stringify(given)}`,
     2,
   );
 }

@@ -11,7 +11,11 @@ const MOST_BYTES = 3 * TASK_LIMIT;
 /** The task, byte for byte. Throws a CommandError where it can be none. */
 export async function readTask(word: string | undefined, file: string | undefined): Promise<string> {
   const task = await given(word, file);
-  if (isBlank(task)) throw refused('the task is blank');
+  if (isBlank(task)) {
+    const where =
+      word === undefined && file === undefined ? ': nothing stood on stdin; see `verbatim worker run --help`' : '';
+    throw refused(`the task is blank${where}`);
+  }
   if (task.length > TASK_LIMIT) throw tooLong();
   return task;
 }

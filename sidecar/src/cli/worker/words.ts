@@ -53,7 +53,9 @@ export function endSentence(id: string, end: ErrandEnd): string {
     case 'worker_ended':
       return `the worker of errand ${id} ended before it answered: ${end.detail}`;
     case 'timed_out':
-      return `errand ${id} was not answered in time`;
+      return `errand ${id} was not answered in time${timeOutWords(end)}`;
+    case 'needs_person':
+      return `the worker of errand ${id} needs somebody, and is unattended: ${waitSentence(end.wait)}`;
     case 'interrupted':
       return `errand ${id} was interrupted: ${end.detail}`;
     case 'failed':
@@ -63,18 +65,36 @@ export function endSentence(id: string, end: ErrandEnd): string {
   }
 }
 
+function timeOutWords({ isTaken, wait }: Extract<ErrandEnd, { kind: 'timed_out' }>): string {
+  if (wait !== undefined) return `: ${waitSentence(wait)}`;
+  return isTaken === false ? ': its worker had not started yet' : '';
+}
+
 const UNANSWERED_WORDS = {
   blank: 'the worker ended its turn with a blank message',
   error: "the worker's turn failed",
   refusal: "the worker's model refused",
 } as const;
 
+export type ErrandStatus = ErrandEnd['kind'] | 'abandoned' | 'waiting' | 'starting' | 'working';
+
+export function statusOf(errand: ErrandRecord): ErrandStatus {
+  const { end, wait, take } = errand;
+  if (end !== null) return end.kind;
+  if (isAbandoned(errand)) return 'abandoned';
+  if (wait !== null) return 'waiting';
+  return take === null ? 'starting' : 'working';
+}
+
+/** Whether the worker of an errand that has ended is still there to go on with. */
+export function isKeptOpen({ end, isKept, worker }: ErrandRecord): boolean {
+  return end !== null && isKept && isAlive(worker);
+}
+
 /** The state of an errand in a few words. */
 export function statusWord(errand: ErrandRecord): string {
-  const { end, wait, take, worker, isKept } = errand;
-  const isOpen = isKept && isAlive(worker);
-  if (end !== null) return `${end.kind.replaceAll('_', ' ')}${isOpen ? ', kept open' : ''}`;
-  if (isAbandoned(errand)) return 'abandoned';
-  if (wait !== null) return `waits: ${wait.for.replaceAll('_', ' ')}`;
-  return take === null ? 'starting' : 'working';
+  const { wait } = errand;
+  const status = statusOf(errand);
+  if (status === 'waiting' && wait !== null) return `waits: ${wait.for.replaceAll('_', ' ')}`;
+  return `${status.replaceAll('_', ' ')}${isKeptOpen(errand) ? ', kept open' : ''}`;
 }
