@@ -2158,12 +2158,12 @@ function parseFrame(line) {
   }
   const parsed = message.safeParse(value);
   if (!parsed.success) throw new FrameFault(`a line that is no JSON-RPC message: ${cut(line, EXCERPT)}`);
-  const { id: id2, method, params, result: result2, error } = parsed.data;
+  const { id, method, params, result: result2, error } = parsed.data;
   if (method !== void 0) {
-    return id2 === void 0 ? { kind: "notification", method, params } : { kind: "request", id: id2, method, params };
+    return id === void 0 ? { kind: "notification", method, params } : { kind: "request", id, method, params };
   }
-  if (id2 === void 0) throw new FrameFault(`a message with neither id nor method: ${cut(line, EXCERPT)}`);
-  return error ? { kind: "error", id: id2, error } : { kind: "result", id: id2, result: result2 };
+  if (id === void 0) throw new FrameFault(`a message with neither id nor method: ${cut(line, EXCERPT)}`);
+  return error ? { kind: "error", id, error } : { kind: "result", id, result: result2 };
 }
 function read(schema, value, what) {
   const parsed = schema.safeParse(value);
@@ -2760,22 +2760,22 @@ var CodexServer = class _CodexServer {
       settle({ kind: "gone", failure: this.gone });
       return;
     }
-    const id2 = this.#nextId++;
+    const id = this.#nextId++;
     const timer = setTimeout(() => {
       const what = `did not answer ${method} within ${timeoutMs / 1e3} s.${this.#tail()}`;
       if (OWED.has(method)) {
         this.#giveUp(serverEnded(`Codex was ended, for it ${what}`));
         return;
       }
-      this.#pending.delete(id2);
+      this.#pending.delete(id);
       settle({ kind: "gone", failure: failure("protocol", `Codex ${what}`) });
       void this.#probe();
     }, timeoutMs);
-    this.#pending.set(id2, (settled) => {
+    this.#pending.set(id, (settled) => {
       clearTimeout(timer);
       settle(settled);
     });
-    this.#child.write(JSON.stringify({ id: id2, method, params }));
+    this.#child.write(JSON.stringify({ id, method, params }));
   }
   /** One slow answer may be an MCP server's fault; a server that answers nothing at all would fail whatever comes next. */
   async #probe() {
@@ -2851,17 +2851,17 @@ var CodexServer = class _CodexServer {
       this.#distrust(error.message);
     }
   }
-  #settle(id2, settled) {
-    const settle = this.#pending.get(id2);
+  #settle(id, settled) {
+    const settle = this.#pending.get(id);
     if (!settle) return;
-    this.#pending.delete(id2);
+    this.#pending.delete(id);
     settle(settled);
   }
-  #answer(id2, method, params) {
+  #answer(id, method, params) {
     const { threadId } = addressOf(params);
     const listener = threadId === null ? void 0 : this.#listeners.get(this.#rootOf(threadId));
     const { reply: reply2 } = listener ? listener.asked(method, params) : answerTo(method, params, null);
-    const body = reply2.kind === "result" ? { id: id2, result: reply2.result } : { id: id2, error: { code: reply2.code, message: reply2.message } };
+    const body = reply2.kind === "result" ? { id, result: reply2.result } : { id, error: { code: reply2.code, message: reply2.message } };
     this.#child.write(JSON.stringify(body));
   }
   #notified(method, params) {
@@ -3011,14 +3011,14 @@ var AnswerRule = class {
   #completed = /* @__PURE__ */ new Map();
   /** A message was completed; returns what is to be shown of it now. */
   complete(message2) {
-    const { id: id2, text: text2 } = message2;
-    if (text2.trim() !== "") this.#completed.set(id2, text2);
+    const { id, text: text2 } = message2;
+    if (text2.trim() !== "") this.#completed.set(id, text2);
     const isFinal = message2.phase === "final_answer";
     const isAnswerable = message2.delivery !== "async" && (isFinal || (message2.phase ?? null) === null);
-    if (!isAnswerable) return this.#show(id2, text2);
+    if (!isAnswerable) return this.#show(id, text2);
     if (text2.trim() === "") return [];
-    this.#held.delete(id2);
-    this.#held.set(id2, { id: id2, text: text2, phase: isFinal ? "final_answer" : null });
+    this.#held.delete(id);
+    this.#held.set(id, { id, text: text2, phase: isFinal ? "final_answer" : null });
     return [];
   }
   /** Another item began: a message without a phase that came before it was commentary. */
@@ -3040,9 +3040,9 @@ var AnswerRule = class {
   get partial() {
     return [...this.#completed.values()];
   }
-  #show(id2, text2) {
-    if (text2.trim() === "" || this.#shown.has(id2)) return [];
-    this.#shown.add(id2);
+  #show(id, text2) {
+    if (text2.trim() === "" || this.#shown.has(id)) return [];
+    this.#shown.add(id);
     return [text2];
   }
 };
@@ -3697,9 +3697,9 @@ var CodexThread = class _CodexThread {
     const { openMs } = this.#server.limits;
     const settled = thread === null ? await this.#server.request("thread/start", params, openMs) : await this.#server.request("thread/resume", { ...params, threadId: thread, excludeTurns: true }, openMs);
     try {
-      const opened = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
-      this.#id = opened.thread.id;
-      this.#model = opened.model;
+      const opened2 = read(threadOpened, resultOf(settled, this.#server, request), "the answer to opening a thread");
+      this.#id = opened2.thread.id;
+      this.#model = opened2.model;
       if (thread === null) this.#hangUp = this.#server.listen(this.#id, request.job, this);
     } catch (error) {
       this.#hangUp();
@@ -4191,8 +4191,8 @@ function stateFolder(env) {
 function jobsFolder(state) {
   return join8(state, "jobs");
 }
-function jobFolder(state, id2) {
-  return join8(jobsFolder(state), id2);
+function jobFolder(state, id) {
+  return join8(jobsFolder(state), id);
 }
 function logsFolder(state) {
   return join8(state, "logs");
@@ -4673,24 +4673,24 @@ function readOwner(path) {
 
 // sidecar/src/state/state-file.ts
 var LAST_DATE = 864e13;
-function stateFieldsOf(text2, id2, readable) {
+function stateFieldsOf(text2, id, readable) {
   const fields = objectOf(JSON.parse(text2), "state.json");
   const version2 = countOf(fields, "version", 1, 1e6);
   if (version2 !== readable) {
     throw new ShapeError("version", `is ${version2}; this Verbatim reads ${readable}. Update Verbatim`);
   }
-  if (fields.id !== id2) throw new ShapeError("id", `must be ${id2}, the name of its folder`);
+  if (fields.id !== id) throw new ShapeError("id", `must be ${id}, the name of its folder`);
   return fields;
 }
 
 // sidecar/src/job/record.ts
 var WORD = { max: 4096 };
 var RECORD_VERSION = 1;
-function recordOf2(text2, id2) {
-  const fields = stateFieldsOf(text2, id2, RECORD_VERSION);
+function recordOf2(text2, id) {
+  const fields = stateFieldsOf(text2, id, RECORD_VERSION);
   return {
     version: RECORD_VERSION,
-    id: id2,
+    id,
     harness: choiceOf(fields, "harness", HARNESS_NAMES),
     harnessVersion: possiblyEmpty(fields.harnessVersion, "harnessVersion"),
     agent: textOf2(fields, "agent", WORD),
@@ -4779,15 +4779,15 @@ var Journal = class _Journal {
    * Throws JobTakenError where a living sidecar has it, UnsafePathError where the folder is not ours alone,
    * ShapeError where state.json is not of our form.
    */
-  static open(place, id2) {
-    const folder = jobFolder(place.state, id2);
+  static open(place, id) {
+    const folder = jobFolder(place.state, id);
     if (!isThere(folder)) return null;
     for (const path of [jobsFolder(place.state), folder]) checkPrivateFolder(path);
     for (const name2 of ["prompts", "answers"]) ensurePrivateFolder(join12(folder, name2));
     if (!isThere(join12(folder, "state.json"))) return null;
-    takeJob(folder, id2, place.self);
+    takeJob(folder, id, place.self);
     try {
-      const record2 = recordOf2(readPrivate(join12(folder, "state.json")).toString("utf8"), id2);
+      const record2 = recordOf2(readPrivate(join12(folder, "state.json")).toString("utf8"), id);
       let open2 = null;
       let turns = 0;
       const log = EventLog.open(join12(folder, "events.jsonl"), (event) => {
@@ -4813,8 +4813,8 @@ var Journal = class _Journal {
   get waiting() {
     return this.#record.messages.filter((message2) => message2.turn === null).map((message2) => message2.id);
   }
-  hasMessage(id2) {
-    return this.#ids.has(id2);
+  hasMessage(id) {
+    return this.#ids.has(id);
   }
   /** Keeps a message: once this returns it cannot be lost. What the job may do becomes as strict as its mode. */
   accept(message2, mode) {
@@ -4826,10 +4826,10 @@ var Journal = class _Journal {
     });
     this.#ids.add(message2.id);
   }
-  message(id2) {
-    const index = this.#record.messages.findIndex((message3) => message3.id === id2);
+  message(id) {
+    const index = this.#record.messages.findIndex((message3) => message3.id === id);
     const message2 = this.#record.messages[index];
-    if (message2 === void 0) throw new Error(`job ${this.#record.id} has no message ${id2}`);
+    if (message2 === void 0) throw new Error(`job ${this.#record.id} has no message ${id}`);
     return { ...message2, text: readPrivate(this.#promptFile(index + 1)).toString("utf8") };
   }
   /** Says that these messages are handed to `turn`: from now on they are never handed over again. */
@@ -4998,8 +4998,8 @@ function next(state, happening) {
       return happening;
   }
 }
-function onMessage(state, id2, isSteerable) {
-  const queued = { ...state, waiting: [...state.waiting, id2], isWanted: true };
+function onMessage(state, id, isSteerable) {
+  const queued = { ...state, waiting: [...state.waiting, id], isWanted: true };
   switch (state.phase) {
     case "idle":
       return start(queued);
@@ -5008,16 +5008,16 @@ function onMessage(state, id2, isSteerable) {
       return { state: queued, effects: [] };
     case "running": {
       if (state.isStopping || !isSteerable || state.waiting.length > 0) return { state: queued, effects: [] };
-      const steering = [...state.steering, id2];
-      return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id: id2 }] : [] };
+      const steering = [...state.steering, id];
+      return { state: { ...state, steering }, effects: steering.length === 1 ? [{ kind: "steer", id }] : [] };
     }
     default:
       return state.phase;
   }
 }
-function onSteered(state, id2, hasJoined) {
+function onSteered(state, id, hasJoined) {
   const [first, ...rest] = state.steering;
-  if (first !== id2) return unchanged(state);
+  if (first !== id) return unchanged(state);
   if (hasJoined) {
     const after = { ...state, steering: rest };
     const following = rest[0];
@@ -5185,7 +5185,7 @@ var Job = class {
   #apply(happening) {
     const { state, effects } = next(this.#state, happening);
     this.#state = state;
-    for (const id2 of state.waiting) this.#settleSteer(id2, "queued");
+    for (const id of state.waiting) this.#settleSteer(id, "queued");
     for (const effect of effects) this.#perform(effect);
     this.#changed();
   }
@@ -5241,7 +5241,7 @@ var Job = class {
     const thread = this.#thread;
     if (thread === null) throw new Error("a turn began without a thread");
     const { record: record2 } = this.#journal;
-    const messages = ids.map((id2) => this.#journal.message(id2));
+    const messages = ids.map((id) => this.#journal.message(id));
     const current = {
       turn,
       startedAt: this.#startedAt,
@@ -5271,7 +5271,7 @@ var Job = class {
       this.#sayDrift(turn, thread.harnessVersion);
       const end = await thread.run(
         {
-          messages: messages.map(({ id: id2, text: text2 }) => ({ id: id2, text: text2 })),
+          messages: messages.map(({ id, text: text2 }) => ({ id, text: text2 })),
           access: current.access,
           cwd: record2.cwd,
           effort: record2.effort,
@@ -5301,39 +5301,39 @@ var Job = class {
     this.#append(current.turn, event);
     this.#changed();
   }
-  async #steer(id2) {
+  async #steer(id) {
     const thread = this.#thread;
     const current = this.#current;
     let hasJoined = false;
     try {
       if (thread !== null && current !== null) {
-        const { text: text2 } = this.#journal.message(id2);
-        hasJoined = (await thread.steer({ id: id2, text: text2 })).kind === "joined";
+        const { text: text2 } = this.#journal.message(id);
+        hasJoined = (await thread.steer({ id, text: text2 })).kind === "joined";
       }
     } catch (error) {
-      this.#log("warning", `job ${this.id}: message ${id2} could not join the turn; it gets the next one`, { error });
+      this.#log("warning", `job ${this.id}: message ${id} could not join the turn; it gets the next one`, { error });
     }
-    this.#onSteered(id2, hasJoined, current);
+    this.#onSteered(id, hasJoined, current);
   }
-  #onSteered(id2, hasJoined, current) {
-    if (this.#state.steering[0] !== id2) return;
+  #onSteered(id, hasJoined, current) {
+    if (this.#state.steering[0] !== id) return;
     if (hasJoined && current !== null) {
-      this.#keep(() => this.#journal.handOver([id2], current.turn));
-      this.#append(current.turn, { kind: "steered", message: id2 });
-      this.#settleSteer(id2, "steered");
+      this.#keep(() => this.#journal.handOver([id], current.turn));
+      this.#append(current.turn, { kind: "steered", message: id });
+      this.#settleSteer(id, "steered");
     }
-    this.#apply({ kind: "steered", id: id2, hasJoined });
+    this.#apply({ kind: "steered", id, hasJoined });
   }
   /** A steer that the harness never answers must not hold the end of its turn back for ever. */
   #boundSteer(current) {
-    const id2 = this.#state.steering[0];
-    if (id2 === void 0) return;
+    const id = this.#state.steering[0];
+    if (id === void 0) return;
     this.#later(current, this.#limits.steerMs, () => {
       this.#log(
         "warning",
         `job ${this.id}: the harness did not answer a message that was to join turn ${current.turn}`
       );
-      this.#onSteered(id2, false, current);
+      this.#onSteered(id, false, current);
     });
   }
   async #interrupt() {
@@ -5427,10 +5427,10 @@ var Job = class {
       this.#log("error", `job ${this.id}: its journal cannot be written`, { error });
     }
   }
-  #settleSteer(id2, disposition) {
-    const resolve4 = this.#steers.get(id2);
+  #settleSteer(id, disposition) {
+    const resolve4 = this.#steers.get(id);
     if (resolve4 === void 0) return;
-    this.#steers.delete(id2);
+    this.#steers.delete(id);
     resolve4(disposition);
   }
   #later(current, ms, work) {
@@ -5484,9 +5484,9 @@ import { createHash as createHash2 } from "node:crypto";
 var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 function jobIdOf(state, session, agent) {
   const digest2 = createHash2("sha256").update(`${state}\0${session}\0${agent}`, "utf8").digest();
-  let id2 = "j";
-  for (const byte of digest2.subarray(0, 20)) id2 += ALPHABET[byte & 31];
-  return id2;
+  let id = "j";
+  for (const byte of digest2.subarray(0, 20)) id += ALPHABET[byte & 31];
+  return id;
 }
 function isJobId(text2) {
   return JOB_ID.test(text2);
@@ -5508,18 +5508,18 @@ var Jobs = class {
    * once: the harness's thread is opened afterwards, and what goes wrong there is a failed turn.
    */
   create(body) {
-    const id2 = jobIdOf(this.ports.place.state, body.session, body.agent);
-    const found = this.find(id2);
-    const job = found ?? this.#make(id2, body);
+    const id = jobIdOf(this.ports.place.state, body.session, body.agent);
+    const found = this.find(id);
+    const job = found ?? this.#make(id, body);
     void job.send(body.message, body.mode);
     return { job: job.view(), isNew: found === null };
   }
   /** The job with this id, taken up from disk where its sidecar is gone; null where there is none. */
-  find(id2) {
-    if (!isJobId(id2)) return null;
-    const known = this.#jobs.get(id2);
+  find(id) {
+    if (!isJobId(id)) return null;
+    const known = this.#jobs.get(id);
     if (known !== void 0) return known;
-    const journal = Journal.open(this.ports.place, id2);
+    const journal = Journal.open(this.ports.place, id);
     return journal === null ? null : this.#keep(journal, this.ports.harnessOf(journal.record.harness));
   }
   /** Ends every job, all at once. Resolves to the processes that would not end. */
@@ -5532,12 +5532,12 @@ var Jobs = class {
       return [];
     });
   }
-  #make(id2, body) {
+  #make(id, body) {
     const now = this.ports.place.now();
     const harness = this.ports.harnessOf(body.harness);
     const journal = Journal.create(this.ports.place, {
       version: RECORD_VERSION,
-      id: id2,
+      id,
       harness: body.harness,
       harnessVersion: "",
       agent: body.agent,
@@ -5947,9 +5947,9 @@ function optionsOf(value) {
 // sidecar/src/server/routes.ts
 function resourceAt(path, context) {
   const parts = path.split("/").slice(1);
-  const [version2, kind, id2, part, turn, ...rest] = parts;
+  const [version2, kind, id, part, turn, ...rest] = parts;
   if (version2 !== "v1" || rest.length > 0) throw noPath(path);
-  if (id2 === void 0) {
+  if (id === void 0) {
     switch (kind) {
       case "health":
         return { GET: async () => ({ status: 200, body: health(context) }) };
@@ -5971,21 +5971,21 @@ function resourceAt(path, context) {
     }
   }
   if (kind !== "jobs") throw noPath(path);
-  if (part === "answers" && turn !== void 0) return { GET: answer(jobAt(id2, context), turn) };
+  if (part === "answers" && turn !== void 0) return { GET: answer(jobAt(id, context), turn) };
   if (turn !== void 0) throw noPath(path);
   switch (part) {
     case void 0: {
-      const job = jobAt(id2, context);
+      const job = jobAt(id, context);
       return { GET: async () => ({ status: 200, body: { job: job.view() } }) };
     }
     case "messages":
-      return { POST: send(jobAt(id2, context)) };
+      return { POST: send(jobAt(id, context)) };
     case "stop":
-      return { POST: stop(jobAt(id2, context), context.log) };
+      return { POST: stop(jobAt(id, context), context.log) };
     case "events":
-      return { GET: events(jobAt(id2, context)) };
+      return { GET: events(jobAt(id, context)) };
     case "deliveries":
-      return { POST: deliver(jobAt(id2, context)) };
+      return { POST: deliver(jobAt(id, context)) };
     default:
       throw noPath(path);
   }
@@ -6049,9 +6049,9 @@ function deliver(job) {
     return { status: 204 };
   };
 }
-function jobAt(id2, { jobs: jobs2 }) {
-  const job = jobs2.find(id2);
-  if (job === null) throw new Refusal("not_found", `there is no job ${id2.slice(0, 40)}; it may have been purged`);
+function jobAt(id, { jobs: jobs2 }) {
+  const job = jobs2.find(id);
+  if (job === null) throw new Refusal("not_found", `there is no job ${id.slice(0, 40)}; it may have been purged`);
   return job;
 }
 function noPath(path) {
@@ -6237,11 +6237,11 @@ var START_WAITS = [
 ];
 var RECORD_VERSION2 = 1;
 var WORD2 = { max: 8192 };
-function recordOf3(text2, id2) {
-  const fields = stateFieldsOf(text2, id2, RECORD_VERSION2);
+function recordOf3(text2, id) {
+  const fields = stateFieldsOf(text2, id, RECORD_VERSION2);
   return {
     version: RECORD_VERSION2,
-    id: id2,
+    id,
     session: textOf2(fields, "session", WORD2),
     parent: nullable2(fields, "parent", wordOf),
     cwd: textOf2(fields, "cwd", WORD2),
@@ -6359,42 +6359,42 @@ var Errands = class {
     this.#write(record2.id, STATE, JSON.stringify(record2));
   }
   /** The errand; null where there is none. Throws where its folder or its record is not of our form. */
-  read(id2) {
-    if (!ERRAND_ID.test(id2) || !isThere(this.folderOf(id2))) return null;
-    this.#check(id2);
-    const bytes = readIfThere(join15(this.folderOf(id2), STATE));
-    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id2);
+  read(id) {
+    if (!ERRAND_ID.test(id) || !isThere(this.folderOf(id))) return null;
+    this.#check(id);
+    const bytes = readIfThere(join15(this.folderOf(id), STATE));
+    return bytes === null ? null : recordOf3(bytes.toString("utf8"), id);
   }
-  taskOf(id2) {
-    return readPrivate(join15(this.folderOf(id2), "task")).toString("utf8");
+  taskOf(id) {
+    return readPrivate(join15(this.folderOf(id), "task")).toString("utf8");
   }
-  keepAnswer(id2, text2) {
-    this.#write(id2, "answer", text2);
+  keepAnswer(id, text2) {
+    this.#write(id, "answer", text2);
   }
-  answerOf(id2) {
-    return readIfThere(join15(this.folderOf(id2), "answer"));
+  answerOf(id) {
+    return readIfThere(join15(this.folderOf(id), "answer"));
   }
   /** Every errand, the newest first, then the folders that cannot be read. One that is being made or removed is none. */
   list() {
-    const entries = this.ids().flatMap((id2) => this.#look(id2) ?? []);
+    const entries = this.ids().flatMap((id) => this.#look(id) ?? []);
     return entries.sort((a, b) => madeAt(b) - madeAt(a));
   }
   /** The folders that became no errand, or are none any more: whoever made or removed them was killed at it. */
   remains(before) {
-    return this.ids().filter((id2) => {
-      const folder = lstatSync3(this.folderOf(id2), { throwIfNoEntry: false });
-      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join15(this.folderOf(id2), STATE));
+    return this.ids().filter((id) => {
+      const folder = lstatSync3(this.folderOf(id), { throwIfNoEntry: false });
+      return folder?.isDirectory() && folder.mtimeMs < before && !isThere(join15(this.folderOf(id), STATE));
     });
   }
   /** Removes an errand, and the log of its host. */
-  remove(id2) {
-    this.#check(id2);
-    rmSync5(join15(this.folderOf(id2), STATE), { force: true });
-    rmSync5(this.folderOf(id2), { recursive: true, force: true });
-    rmSync5(join15(logsFolder(this.state), `errand-${id2}.jsonl`), { force: true });
+  remove(id) {
+    this.#check(id);
+    rmSync5(join15(this.folderOf(id), STATE), { force: true });
+    rmSync5(this.folderOf(id), { recursive: true, force: true });
+    rmSync5(join15(logsFolder(this.state), `errand-${id}.jsonl`), { force: true });
   }
-  folderOf(id2) {
-    return join15(errandsFolder(this.state), id2);
+  folderOf(id) {
+    return join15(errandsFolder(this.state), id);
   }
   ids() {
     const folder = errandsFolder(this.state);
@@ -6402,25 +6402,25 @@ var Errands = class {
     checkPrivateFolder(folder);
     return namesIn(folder).filter((name2) => ERRAND_ID.test(name2));
   }
-  #look(id2) {
-    const folder = this.folderOf(id2);
+  #look(id) {
+    const folder = this.folderOf(id);
     try {
-      const record2 = this.read(id2);
+      const record2 = this.read(id);
       return record2 === null ? null : { kind: "errand", record: record2, task: beginningOf(join15(folder, "task")) };
     } catch (error) {
       if (codeOf(error) === "ENOENT" && !isThere(join15(folder, STATE))) return null;
       const message2 = messageOf2(error);
-      return { kind: "problem", id: id2, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
+      return { kind: "problem", id, problem: message2.includes(folder) ? message2 : `${folder}: ${message2}` };
     }
   }
-  #write(id2, name2, text2) {
-    this.#check(id2);
-    writeAtomic(join15(this.folderOf(id2), name2), text2);
+  #write(id, name2, text2) {
+    this.#check(id);
+    writeAtomic(join15(this.folderOf(id), name2), text2);
   }
   /** No link is followed, to whatever it points. */
-  #check(id2) {
+  #check(id) {
     checkPrivateFolder(errandsFolder(this.state));
-    checkPrivateFolder(this.folderOf(id2));
+    checkPrivateFolder(this.folderOf(id));
   }
 };
 function madeAt(entry) {
@@ -6449,22 +6449,22 @@ function removeOldErrands(errands, before) {
     if (why === null) removed.push(record2.id);
     else kept.push({ id: record2.id, why });
   }
-  for (const id2 of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
-    const why = failed(() => errands.remove(id2));
-    if (why !== null) kept.push({ id: id2, why });
+  for (const id of errands.remains(Math.min(before, Date.now() - FOLDER_MS))) {
+    const why = failed(() => errands.remove(id));
+    if (why !== null) kept.push({ id, why });
   }
   return { removed, kept, problems };
 }
-function inUse({ id: id2, end, asker, host: host2, tmux, worker: worker2 }) {
+function inUse({ id, end, asker, host: host2, tmux, worker: worker2 }) {
   if (end === null && (isAlive(asker) || isAlive(host2))) return "its worker is at work";
-  if (isAlive(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id2]).length > 0) {
-    return `its worker is open; \`verbatim worker stop ${id2}\` closes it`;
+  if (isAlive(worker2) || tmux !== null && carrying(ERRAND_VARIABLE, [id]).length > 0) {
+    return `its worker is open; \`verbatim worker stop ${id}\` closes it`;
   }
   if (isAlive(asker) || isAlive(host2)) return "its end is being told";
   return null;
 }
-function removeErrand(errands, { id: id2, tmux }) {
-  errands.remove(id2);
+function removeErrand(errands, { id, tmux }) {
+  errands.remove(id);
   if (tmux !== null) removeSocket(tmux);
 }
 function removeSocket(path) {
@@ -6493,7 +6493,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { closeSync as closeSync5, constants as constants6, fstatSync as fstatSync3, lstatSync as lstatSync5, readdirSync as readdirSync5, readSync as readSync3 } from "node:fs";
 import { join as join16 } from "node:path";
 function listJobs(state) {
-  const entries = jobIds(state).flatMap((id2) => lookAt(state, id2) ?? []);
+  const entries = jobIds(state).flatMap((id) => lookAt(state, id) ?? []);
   return entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.id < b.id ? -1 : 1));
 }
 function jobIds(state) {
@@ -6502,17 +6502,17 @@ function jobIds(state) {
   checkPrivateFolder(folder);
   return namesIn(folder).filter(isJobId);
 }
-function lookAt(state, id2) {
-  const folder = jobFolder(state, id2);
+function lookAt(state, id) {
+  const folder = jobFolder(state, id);
   try {
     checkPrivateFolder(folder);
-    const record2 = recordOf2(readPrivate(join16(folder, "state.json")).toString("utf8"), id2);
+    const record2 = recordOf2(readPrivate(join16(folder, "state.json")).toString("utf8"), id);
     const last = lastEvent(join16(folder, "events.jsonl"));
     const isHeld = livingOwner(folder) !== null;
     const isOpen = last !== null && last.kind !== "turn_ended";
     return {
       kind: "job",
-      id: id2,
+      id,
       folder,
       record: record2,
       status: isHeld && (isOpen || last === null) ? "running" : isOpen ? "broken_off" : "idle",
@@ -6525,7 +6525,7 @@ function lookAt(state, id2) {
   } catch (error) {
     if (codeOf(error) === "ENOENT" && !isThere(folder)) return null;
     const problem = codeOf(error) === "ENOENT" ? `${folder} has no state.json` : problemOf(error, folder);
-    return { kind: "problem", id: id2, folder, problem };
+    return { kind: "problem", id, folder, problem };
   }
 }
 function lastEvent(path) {
@@ -6636,8 +6636,8 @@ function remove(job, self) {
 }
 async function removeOldJobs(state, self, retention, now) {
   const jobs2 = [];
-  for (const id2 of jobIds(state)) {
-    const entry = lookAt(state, id2);
+  for (const id of jobIds(state)) {
+    const entry = lookAt(state, id);
     if (entry?.kind === "job") jobs2.push(entry);
     await nextTurn();
   }
@@ -6852,7 +6852,7 @@ async function jobs(args, terminal) {
   const found = entries.filter((entry) => entry.kind === "job");
   const problems = entries.filter((entry) => entry.kind === "problem");
   if (values.json) {
-    const list2 = { jobs: found.map(facts), problems: problems.map(({ id: id2, problem }) => ({ id: id2, problem })) };
+    const list2 = { jobs: found.map(facts), problems: problems.map(({ id, problem }) => ({ id, problem })) };
     await terminal.print(jsonOf(list2));
   } else if (found.length === 0) {
     await terminal.print("No jobs are kept. Each agent that you spawn in Claude Code makes one.\n");
@@ -6965,15 +6965,15 @@ async function answer3(args, terminal) {
   }
   return 0;
 }
-function jobOf(id2) {
-  if (!isJobId(id2)) {
+function jobOf(id) {
+  if (!isJobId(id)) {
     throw new CommandError(
-      `verbatim answer: ${JSON.stringify(oneLine(id2, 60))} is no job id: "j" and 20 letters or digits, as \`verbatim jobs\` lists them`,
+      `verbatim answer: ${JSON.stringify(oneLine(id, 60))} is no job id: "j" and 20 letters or digits, as \`verbatim jobs\` lists them`,
       2
     );
   }
-  const entry = lookAt(stateFolder(process.env), id2);
-  if (entry === null) throw new CommandError(`verbatim answer: there is no job ${id2}; \`verbatim jobs\` lists them`);
+  const entry = lookAt(stateFolder(process.env), id);
+  if (entry === null) throw new CommandError(`verbatim answer: there is no job ${id}; \`verbatim jobs\` lists them`);
   if (entry.kind === "problem") throw new CommandError(`verbatim answer: ${oneLine(entry.problem, 600)}`);
   return entry;
 }
@@ -7170,7 +7170,7 @@ function argumentsOf({ model, mode }) {
     ...mode === null ? [] : ["--permission-mode", mode]
   ];
 }
-function environmentOf2({ id: id2, session, depth, desk }, parent) {
+function environmentOf2({ id, session, depth, desk }, parent) {
   return {
     ...withoutProxyHere(ownEnvironment(parent)),
     LICH_PORT: String(desk?.port),
@@ -7179,7 +7179,7 @@ function environmentOf2({ id: id2, session, depth, desk }, parent) {
     [DEPTH_VARIABLE2]: String(depth),
     // An orchestrator's own plugin, where the user has one, must not take this session for its own.
     LICH_SUBAGENT_CARDS: "off",
-    [ERRAND_VARIABLE]: id2
+    [ERRAND_VARIABLE]: id
   };
 }
 function ownEnvironment(parent) {
@@ -7387,7 +7387,7 @@ function asText2(removed, kept, errands) {
     `Removed ${jobs2}${errands.removed.length === 0 ? "" : `, and ${count(errands.removed.length, "errand")}`}.`
   ];
   for (const { job, why } of kept) lines2.push(`Kept ${job.id}: ${oneLine(why)}`);
-  for (const { id: id2, why } of errands.kept) lines2.push(`Kept ${id2}: ${oneLine(why)}`);
+  for (const { id, why } of errands.kept) lines2.push(`Kept ${id}: ${oneLine(why)}`);
   return `${lines2.join("\n")}
 `;
 }
@@ -7396,10 +7396,10 @@ function count(many, what) {
 }
 function asJson(removed, kept, errands, problems) {
   const list2 = {
-    removed: removed.map(({ id: id2, bytes }) => ({ id: id2, bytes })),
+    removed: removed.map(({ id, bytes }) => ({ id, bytes })),
     kept: kept.map(({ job, why }) => ({ id: job.id, why })),
     errands: { removed: errands.removed, kept: errands.kept },
-    problems: problems.map(({ id: id2, problem }) => ({ id: id2, problem }))
+    problems: problems.map(({ id, problem }) => ({ id, problem }))
   };
   return jsonOf(list2);
 }
@@ -7527,23 +7527,23 @@ function literal2(word) {
 // sidecar/src/worker-host/close.ts
 var HANG_UP_MS = 3e3;
 var HOST_MS = 8e3;
-async function closeWorker(errands, { id: id2, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
+async function closeWorker(errands, { id, tmux, worker: worker2 }, tree = worker2 === null ? null : new ProcessTree(worker2)) {
   tree?.sample();
   const inTerminal = worker2 === null ? [] : below(worker2);
   if (tmux !== null) await closeTerminal(tmux);
   const left = await untilGone(inTerminal, HANG_UP_MS);
   for (const each of left) signal(each, "SIGTERM");
   await untilGone(left, GRACE.termMs);
-  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id2])]);
+  const survivors = await killAll(() => [...tree?.living() ?? [], ...carrying(ERRAND_VARIABLE, [id])]);
   for (const entry of errands.list()) {
-    if (entry.kind !== "errand" || entry.record.parent !== id2 || entry.record.tmux === null) continue;
-    const end = { kind: "interrupted", detail: `the worker that asked, ${id2}, was closed` };
+    if (entry.kind !== "errand" || entry.record.parent !== id || entry.record.tmux === null) continue;
+    const end = { kind: "interrupted", detail: `the worker that asked, ${id}, was closed` };
     survivors.push(...await closeErrand(errands, entry.record.id, end));
   }
   return survivors;
 }
-async function closeErrand(errands, id2, end) {
-  const before = errands.read(id2);
+async function closeErrand(errands, id, end) {
+  const before = errands.read(id);
   if (before !== null && before.end === null) errands.save({ ...before, end, endedAt: Date.now(), wait: null });
   const host2 = before?.host ?? null;
   if (host2 !== null && isAlive(host2)) {
@@ -7551,8 +7551,8 @@ async function closeErrand(errands, id2, end) {
     await untilGone([host2], HOST_MS);
     signal(host2, "SIGKILL");
   }
-  const record2 = errands.read(id2);
-  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id2]));
+  const record2 = errands.read(id);
+  if (record2 === null) return await killAll(() => carrying(ERRAND_VARIABLE, [id]));
   const survivors = await closeWorker(errands, record2);
   errands.save({
     ...record2,
@@ -7581,8 +7581,8 @@ function isAbandoned(errand) {
 }
 async function closeLeftovers(errands) {
   const left = errands.list().flatMap((entry) => entry.kind === "errand" && isLeft(entry.record) ? entry.record : []);
-  await Promise.all(left.map(({ id: id2 }) => closeErrand(errands, id2, END)));
-  return left.map(({ id: id2 }) => id2);
+  await Promise.all(left.map(({ id }) => closeErrand(errands, id, END)));
+  return left.map(({ id }) => id);
 }
 function isLeft(errand) {
   const { end, isKept, tmux, worker: worker2 } = errand;
@@ -7594,9 +7594,9 @@ function isAlone({ asker, host: host2 }) {
 }
 
 // sidecar/src/cli/worker/words.ts
-function sayWait(wait, id2, terminal) {
+function sayWait(wait, id, terminal) {
   if (wait === null) terminal.complain("verbatim worker: it goes on");
-  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id2}`);
+  else terminal.complain(`verbatim worker: ${waitSentence(wait)}: verbatim worker attach ${id}`);
 }
 function waitSentence({ for: what, what: detail }) {
   const said = detail === "" ? "" : ` (${oneLine(detail, 300)})`;
@@ -7629,22 +7629,22 @@ function waitSentence({ for: what, what: detail }) {
       return what;
   }
 }
-function endSentence(id2, end) {
+function endSentence(id, end) {
   switch (end.kind) {
     case "answered":
-      return `errand ${id2} was answered`;
+      return `errand ${id} was answered`;
     case "unanswered":
-      return `errand ${id2} has no answer: ${UNANSWERED_WORDS[end.how]}`;
+      return `errand ${id} has no answer: ${UNANSWERED_WORDS[end.how]}`;
     case "worker_ended":
-      return `the worker of errand ${id2} ended before it answered: ${end.detail}`;
+      return `the worker of errand ${id} ended before it answered: ${end.detail}`;
     case "timed_out":
-      return `errand ${id2} was not answered in time${timeOutWords(end)}`;
+      return `errand ${id} was not answered in time${timeOutWords(end)}`;
     case "needs_person":
-      return `the worker of errand ${id2} needs somebody, and is unattended: ${waitSentence(end.wait)}`;
+      return `the worker of errand ${id} needs somebody, and is unattended: ${waitSentence(end.wait)}`;
     case "interrupted":
-      return `errand ${id2} was interrupted: ${end.detail}`;
+      return `errand ${id} was interrupted: ${end.detail}`;
     case "failed":
-      return `errand ${id2} failed: ${end.detail}`;
+      return `errand ${id} failed: ${end.detail}`;
     default:
       return end;
   }
@@ -7676,15 +7676,15 @@ function statusWord2(errand) {
 }
 
 // sidecar/src/cli/worker/end.ts
-async function printEnd(errands, { id: id2, end, claudeSession }, isJson2, terminal) {
-  const answer6 = end.kind === "answered" ? errands.answerOf(id2) : null;
+async function printEnd(errands, { id, end, claudeSession }, isJson2, terminal) {
+  const answer6 = end.kind === "answered" ? errands.answerOf(id) : null;
   if (end.kind === "answered" && answer6 === null) {
-    throw new CommandError(`verbatim worker: the answer of errand ${id2} is not on disk any more`);
+    throw new CommandError(`verbatim worker: the answer of errand ${id} is not on disk any more`);
   }
   if (isJson2) {
     const { kind, ...facts3 } = end;
     const whole = {
-      errand: id2,
+      errand: id,
       status: kind,
       ...facts3,
       claudeSession,
@@ -7696,7 +7696,7 @@ async function printEnd(errands, { id: id2, end, claudeSession }, isJson2, termi
     if (terminal.isTerminal && answer6.at(-1) !== 10) await terminal.print("\n");
   }
   if (end.kind !== "answered") {
-    terminal.complain(`verbatim worker: ${oneLine(endSentence(id2, end), 800)}`);
+    terminal.complain(`verbatim worker: ${oneLine(endSentence(id, end), 800)}`);
     if (claudeSession !== null)
       terminal.complain(`verbatim worker: to go on: claude --resume ${oneLine(claudeSession, 60)}`);
   }
@@ -7731,16 +7731,16 @@ function exitCodeOf(end) {
 
 // sidecar/src/cli/worker/errand-at.ts
 function errandAt(errands, given2) {
-  const id2 = ERRAND_ID.test(given2) ? given2 : idBeginning(errands, given2);
+  const id = ERRAND_ID.test(given2) ? given2 : idBeginning(errands, given2);
   let record2;
   try {
-    record2 = errands.read(id2);
+    record2 = errands.read(id);
   } catch (error) {
     if (!(error instanceof ShapeError || error instanceof SyntaxError)) throw error;
-    throw new CommandError(`verbatim worker: ${errands.folderOf(id2)} is damaged: ${oneLine(error.message, 300)}`);
+    throw new CommandError(`verbatim worker: ${errands.folderOf(id)} is damaged: ${oneLine(error.message, 300)}`);
   }
   if (record2 === null) {
-    throw new CommandError(`verbatim worker: there is no errand ${id2}; \`verbatim worker list\` lists them`);
+    throw new CommandError(`verbatim worker: there is no errand ${id}; \`verbatim worker list\` lists them`);
   }
   return record2;
 }
@@ -7750,9 +7750,9 @@ function idBeginning(errands, given2) {
     const what2 = 'is no errand id: "e" and 20 letters or digits, as `verbatim worker list` lists them';
     throw new CommandError(`verbatim worker: ${shown} ${what2}`, 2);
   }
-  const [id2, second] = errands.ids().filter((each) => each.startsWith(given2));
-  if (id2 !== void 0 && second === void 0) return id2;
-  const what = id2 === void 0 ? "no errand begins with" : "more than one errand begins with";
+  const [id, second] = errands.ids().filter((each) => each.startsWith(given2));
+  if (id !== void 0 && second === void 0) return id;
+  const what = id === void 0 ? "no errand begins with" : "more than one errand begins with";
   throw new CommandError(`verbatim worker: ${what} ${shown}; \`verbatim worker list\` lists them`);
 }
 
@@ -7761,17 +7761,17 @@ async function answer4(args, terminal) {
   const { values, positionals } = read2("worker answer", args, { json: "boolean" }, ["<errand>"]);
   const errands = new Errands(stateFolder(process.env));
   const errand = errandAt(errands, positionals[0] ?? "");
-  const { id: id2, end, claudeSession } = errand;
+  const { id, end, claudeSession } = errand;
   if (end === null) throw new CommandError(`verbatim worker: ${whyOpen(errand)}`);
-  return await printEnd(errands, { id: id2, end, claudeSession }, values.json ?? false, terminal);
+  return await printEnd(errands, { id, end, claudeSession }, values.json ?? false, terminal);
 }
 function whyOpen(errand) {
-  const { id: id2, wait } = errand;
+  const { id, wait } = errand;
   if (statusOf2(errand) === "abandoned") {
-    return `errand ${id2} is abandoned: who asked and its desk were killed, so no answer will come; to close its worker: verbatim worker stop ${id2}`;
+    return `errand ${id} is abandoned: who asked and its desk were killed, so no answer will come; to close its worker: verbatim worker stop ${id}`;
   }
   const state = wait === null ? "its worker is at work" : waitSentence(wait);
-  return `errand ${id2} has no answer yet: ${state}`;
+  return `errand ${id} has no answer yet: ${state}`;
 }
 
 // sidecar/src/cli/worker/attach.ts
@@ -7779,10 +7779,10 @@ import { spawn as spawn2 } from "node:child_process";
 async function attach(args, terminal) {
   const { positionals } = read2("worker attach", args, {}, ["<errand>"]);
   const errands = new Errands(stateFolder(process.env));
-  const { id: id2, tmux, worker: worker2 } = errandAt(errands, positionals[0] ?? "");
+  const { id, tmux, worker: worker2 } = errandAt(errands, positionals[0] ?? "");
   if (tmux === null || !isAlive(worker2)) {
     throw new CommandError(
-      `verbatim worker attach: the worker of errand ${id2} has ended; see \`verbatim worker list\``
+      `verbatim worker attach: the worker of errand ${id} has ended; see \`verbatim worker list\``
     );
   }
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
@@ -7797,8 +7797,8 @@ async function attach(args, terminal) {
     child.once("error", fail);
     child.once("exit", (code2) => settle(code2 ?? 1));
   });
-  const { end } = errandAt(errands, id2);
-  if (end !== null) terminal.complain(`verbatim worker: ${oneLine(endSentence(id2, end), 800)}`);
+  const { end } = errandAt(errands, id);
+  if (end !== null) terminal.complain(`verbatim worker: ${oneLine(endSentence(id, end), 800)}`);
   return code;
 }
 
@@ -7824,32 +7824,32 @@ var Desk = class {
   onUnwritten;
   #held = /* @__PURE__ */ new Map();
   /** Takes an errand up that is on disk, a new one or one of a desk that is gone. Throws where there is none. */
-  takeUp(id2) {
-    const record2 = this.errands.read(id2);
-    if (record2 === null) throw new Error(`there is no errand ${id2}`);
+  takeUp(id) {
+    const record2 = this.errands.read(id);
+    if (record2 === null) throw new Error(`there is no errand ${id}`);
     let settle = () => {
     };
     const ended = new Promise((resolve4) => {
       settle = resolve4;
     });
     if (record2.end !== null) settle(record2.end);
-    this.#held.set(id2, { record: record2, ended, settle });
+    this.#held.set(id, { record: record2, ended, settle });
     return record2;
   }
-  errand(id2) {
-    return this.#at(id2).record;
+  errand(id) {
+    return this.#at(id).record;
   }
   /** Whether an errand of this desk, open or not, is that session's. */
   knows(session) {
     return [...this.#held.values()].some(({ record: record2 }) => record2.session === session);
   }
   /** Resolves to how the errand ended. */
-  ended(id2) {
-    return this.#at(id2).ended;
+  ended(id) {
+    return this.#at(id).ended;
   }
   /** Keeps what is known of the errand's desk, worker and host. */
-  note(id2, facts3) {
-    this.#change(this.#at(id2), facts3);
+  note(id, facts3) {
+    this.#change(this.#at(id), facts3);
   }
   /**
    * The task that a session is to take; null where it has none, or took it by another request.
@@ -7885,16 +7885,16 @@ var Desk = class {
     const errand = this.#only(({ record: record2 }) => record2.session === session);
     if (errand !== null) this.#wait(errand, wait);
   }
-  waits(id2, wait) {
-    const errand = this.#at(id2);
+  waits(id, wait) {
+    const errand = this.#at(id);
     if (errand.record.end === null) this.#wait(errand, wait);
   }
   /**
    * Ends the errand; false where it had ended already. It ends even where that cannot be written: whoever waits for the
    * end takes the worker away, and nobody else would.
    */
-  end(id2, end) {
-    const errand = this.#at(id2);
+  end(id, end) {
+    const errand = this.#at(id);
     try {
       return this.#end(errand, end);
     } catch (error) {
@@ -7904,10 +7904,10 @@ var Desk = class {
       return true;
     }
   }
-  #endBy(report, id2) {
+  #endBy(report, id) {
     if (report.text === void 0) return { kind: "unanswered", how: report.unanswered };
     const bytes = Buffer.from(report.text, "utf8");
-    this.errands.keepAnswer(id2, report.text);
+    this.errands.keepAnswer(id, report.text);
     const sha256 = createHash4("sha256").update(bytes).digest("hex");
     return { kind: "answered", bytes: bytes.length, sha256, isTruncated: isCut(report) };
   }
@@ -7948,9 +7948,9 @@ var Desk = class {
     const [first, second] = [...this.#held.values()].filter((each) => each.record.end === null && fits(each));
     return first !== void 0 && second === void 0 ? first : null;
   }
-  #at(id2) {
-    const errand = this.#held.get(id2);
-    if (errand === void 0) throw new Error(`errand ${id2} is not at this desk`);
+  #at(id) {
+    const errand = this.#held.get(id);
+    if (errand === void 0) throw new Error(`errand ${id} is not at this desk`);
     return errand;
   }
 };
@@ -8139,11 +8139,11 @@ var SCREEN_MS = 500;
 var STAY_MS = 1e3;
 var START_MS = 2e4;
 var LAST_REPORT_MS = 300;
-async function hostErrand(id2) {
+async function hostErrand(id) {
   keepHeapSmall();
   const state = stateFolder(process.env);
   const hide2 = (text2) => mask(text2, process.env);
-  const { log, close: closeLog } = openLog(join19(logsFolder(state), `errand-${id2}.jsonl`), hide2, Date.now);
+  const { log, close: closeLog } = openLog(join19(logsFolder(state), `errand-${id}.jsonl`), hide2, Date.now);
   process.on("uncaughtException", (error) => log("error", "an unexpected error", { error }));
   process.on("unhandledRejection", (error) => log("error", "an unexpected rejection", { error }));
   const say = (message2) => {
@@ -8156,8 +8156,8 @@ async function hostErrand(id2) {
     ({ wait }) => say({ kind: "waits", wait }),
     (error) => log("error", "the end could not be written", { error })
   );
-  desk.takeUp(id2);
-  const interrupt = (detail) => desk.end(id2, { kind: "interrupted", detail });
+  desk.takeUp(id);
+  const interrupt = (detail) => desk.end(id, { kind: "interrupted", detail });
   process.on("message", ({ detail }) => interrupt(detail));
   const orphaned = () => interrupt("the command that asked was killed");
   process.on("disconnect", orphaned);
@@ -8170,12 +8170,12 @@ async function hostErrand(id2) {
       });
     }
   });
-  const worker2 = new Worker(id2, errands, desk, log);
+  const worker2 = new Worker(id, errands, desk, log);
   const end = await worker2.run(say);
   const isKept = await worker2.isToStay(end);
   let survivors = isKept ? [] : await worker2.close();
   log("info", "the errand has ended", { end: end.kind, isKept, survivors });
-  say({ kind: "ended", end, claudeSession: desk.errand(id2).claudeSession, survivors });
+  say({ kind: "ended", end, claudeSession: desk.errand(id).claudeSession, survivors });
   if (process.connected) process.disconnect();
   if (isKept) {
     await Promise.race([stopped, worker2.gone()]);
@@ -8185,8 +8185,8 @@ async function hostErrand(id2) {
   return survivors.length > 0 ? 1 : 0;
 }
 var Worker = class {
-  constructor(id2, errands, desk, log) {
-    this.id = id2;
+  constructor(id, errands, desk, log) {
+    this.id = id;
     this.errands = errands;
     this.desk = desk;
     this.log = log;
@@ -8271,8 +8271,8 @@ var Worker = class {
       }
       if (!existsSync2(this.#errand.cwd)) throw new Error(`its folder ${this.#errand.cwd} is gone`);
       const argv = [programs.claude, ...argumentsOf(this.#errand)];
-      const opened = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
-      this.desk.note(this.id, { worker: opened });
+      const opened2 = await this.#tmux.start(argv, this.#errand.cwd, environmentOf2(this.#errand, process.env));
+      this.desk.note(this.id, { worker: opened2 });
     }
     this.#tree = new ProcessTree(this.#errand.worker);
     void this.#watchProcess();
@@ -8317,9 +8317,9 @@ var Worker = class {
 // sidecar/src/cli/worker/host.ts
 async function host(args) {
   const { positionals } = read2("worker host", args, {}, ["<errand>"]);
-  const { id: id2, host: other } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
-  if (isAlive(other)) throw new CommandError(`verbatim worker host: errand ${id2} has a host, process ${other?.pid}`);
-  return await hostErrand(id2);
+  const { id, host: other } = errandAt(new Errands(stateFolder(process.env)), positionals[0] ?? "");
+  if (isAlive(other)) throw new CommandError(`verbatim worker host: errand ${id} has a host, process ${other?.pid}`);
+  return await hostErrand(id);
 }
 
 // sidecar/src/cli/worker/list.ts
@@ -8331,7 +8331,7 @@ async function list(args, terminal) {
   const rows = entries.filter((entry) => entry.kind === "errand");
   const problems = entries.filter((entry) => entry.kind === "problem");
   if (values.json) {
-    const whole = { errands: rows.map(facts2), problems: problems.map(({ id: id2, problem }) => ({ id: id2, problem })) };
+    const whole = { errands: rows.map(facts2), problems: problems.map(({ id, problem }) => ({ id, problem })) };
     await terminal.print(jsonOf(whole));
   } else if (rows.length === 0) {
     await terminal.print('No errands are kept. `verbatim worker run "<task>"` makes one.\n');
@@ -8355,16 +8355,16 @@ function cells({ record: record2, task }, now) {
   ];
 }
 function facts2({ record: record2, task }) {
-  const { id: id2, parent, claudeSession, cwd, model, mode, depth, timeoutMs, isKept, isUnattended } = record2;
+  const { id, parent, claudeSession, cwd, model, mode, depth, timeoutMs, isKept, isUnattended } = record2;
   const { wait, end, worker: worker2 } = record2;
   return {
-    id: id2,
+    id,
     status: statusOf2(record2),
     ...{ parent, claudeSession, cwd, model, mode, depth, timeoutMs, isKept, isUnattended },
     isKeptOpen: isKeptOpen(record2),
     task,
     wait: wait === null ? null : { ...wait, sentence: waitSentence(wait) },
-    end: end === null ? null : { ...end, sentence: endSentence(id2, end) },
+    end: end === null ? null : { ...end, sentence: endSentence(id, end) },
     workerPid: isAlive(worker2) ? worker2?.pid : null,
     createdAt: new Date(record2.createdAt).toISOString(),
     endedAt: record2.endedAt === null ? null : new Date(record2.endedAt).toISOString()
@@ -8382,7 +8382,7 @@ import { resolve as resolve3 } from "node:path";
 import { spawn as spawn3 } from "node:child_process";
 var HOSTS = 5;
 var SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
-async function hosted(errands, id2, terminal) {
+async function hosted(errands, id, terminal) {
   let host2;
   let interruption;
   const onSignal = (name2) => {
@@ -8394,31 +8394,31 @@ async function hosted(errands, id2, terminal) {
   try {
     let isOpened = false;
     for (let tries = 0; tries < HOSTS; tries += 1) {
-      const { cwd } = errandAt(errands, id2);
+      const { cwd } = errandAt(errands, id);
       if (tries > 0) terminal.complain("verbatim worker: the errand desk was killed; it is started again");
-      host2 = startHost(id2);
+      host2 = startHost(id);
       if (interruption !== void 0) tell(host2, interruption);
       const ended = await heard(host2, (message2) => {
-        if (message2.kind === "waits") sayWait(message2.wait, id2, terminal);
+        if (message2.kind === "waits") sayWait(message2.wait, id, terminal);
         if (message2.kind !== "opened" || isOpened) return;
         isOpened = true;
-        terminal.complain(`verbatim worker: ${id2} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id2}`);
+        terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
       });
       if (ended !== null) return ended;
     }
     const end = { kind: "failed", detail: `the errand desk was killed ${HOSTS} times` };
-    const survivors = await closeErrand(errands, id2, end);
-    const errand = errandAt(errands, id2);
+    const survivors = await closeErrand(errands, id, end);
+    const errand = errandAt(errands, id);
     return { end: errand.end ?? end, claudeSession: errand.claudeSession, survivors };
   } finally {
     for (const name2 of SIGNALS) process.removeListener(name2, onSignal);
   }
 }
-function startHost(id2) {
+function startHost(id) {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name2]) => !/^(?:LICH_.*|VERBATIM_ERRAND)$/.test(name2))
   );
-  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id2], {
+  return spawn3(process.execPath, [process.argv[1] ?? "", "worker", "host", id], {
     detached: true,
     // Not ours: Node does not start in a folder that was removed meanwhile.
     cwd: "/",
@@ -8521,32 +8521,52 @@ async function run3(args, terminal) {
   const depth = depthOfWorker(values.depth, parent === null ? 0 : depthAt(errands, parent));
   const timeoutMs = values.timeout === void 0 ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
   checkPrograms();
+  const errand = {
+    parent,
+    cwd,
+    model: values.model ?? null,
+    mode: values["permission-mode"] ?? null,
+    depth,
+    timeoutMs,
+    isKept: values.keep ?? false,
+    isUnattended: values.unattended ?? false,
+    asker: ownIdentity()
+  };
+  const id = opened(errands, task, errand);
   if (parent === null) await tidyUp(errands, terminal);
   const { survivors, ...ended } = await hosted(errands, id, terminal);
   for (const survivor of survivors) terminal.complain(`verbatim worker: still running: ${oneLine(survivor)}`);
   return await printEnd(errands, { id, ...ended }, values.json ?? false, terminal);
 }
-function parentOf({ [ERRAND_VARIABLE]: id2 }) {
-  return id2 !== void 0 && ERRAND_ID.test(id2) ? id2 : null;
+function parentOf({ [ERRAND_VARIABLE]: id }) {
+  return id !== void 0 && ERRAND_ID.test(id) ? id : null;
 }
-function depthAt(errands, id2) {
+function depthAt(errands, id) {
   try {
-    return errands.read(id2)?.depth ?? 0;
+    return errands.read(id)?.depth ?? 0;
   } catch {
     return 0;
   }
 }
 async function tidyUp(errands, terminal) {
   try {
-    for (const id2 of await closeLeftovers(errands)) {
+    for (const id of await closeLeftovers(errands)) {
       terminal.complain(
-        `verbatim worker: errand ${id2} was left behind by commands that were killed; its worker is closed`
+        `verbatim worker: errand ${id} was left behind by commands that were killed; its worker is closed`
       );
     }
   } catch (error) {
     terminal.complain(
       `verbatim worker: a worker that was left behind is not closed: ${oneLine(messageOf2(error), 300)}`
     );
+  }
+}
+function opened(errands, task, errand) {
+  try {
+    return errands.open(task, errand, Date.now()).id;
+  } catch (error) {
+    if (codeOf(error) === "") throw error;
+    throw new CommandError(`verbatim worker run: the errand cannot be kept: ${messageOf2(error)}`);
   }
 }
 var LONGEST_WORD = 200;
@@ -8606,13 +8626,13 @@ function checkPrograms() {
 async function stop2(args, terminal) {
   const { positionals } = read2("worker stop", args, {}, ["<errand>"]);
   const errands = new Errands(stateFolder(process.env));
-  const { id: id2, end, tmux } = errandAt(errands, positionals[0] ?? "");
+  const { id, end, tmux } = errandAt(errands, positionals[0] ?? "");
   if (end !== null && tmux === null) {
-    throw new CommandError(`verbatim worker stop: errand ${id2} has ended, and its worker is closed`);
+    throw new CommandError(`verbatim worker stop: errand ${id} has ended, and its worker is closed`);
   }
-  const survivors = await closeErrand(errands, id2, { kind: "interrupted", detail: "verbatim worker stop" });
+  const survivors = await closeErrand(errands, id, { kind: "interrupted", detail: "verbatim worker stop" });
   for (const survivor of survivors) terminal.complain(`verbatim worker stop: still running: ${oneLine(survivor)}`);
-  if (survivors.length === 0) terminal.complain(`verbatim worker stop: the worker of errand ${id2} is closed`);
+  if (survivors.length === 0) terminal.complain(`verbatim worker stop: the worker of errand ${id} is closed`);
   return survivors.length > 0 ? 1 : 0;
 }
 

@@ -23,7 +23,7 @@ describe('news of a wait', () => {
     const waits = new Waits();
     waits.asked(BASH, { command: 'ls' });
     waits.asked(BASH, { command: 'pwd' });
-    expect(waits.news()).toEqual(PERMISSION);
+    expect(waits.news()).toEqual({ ...PERMISSION, what: 'Bash: pwd' });
     expect(waits.news()).toBe(undefined);
     waits.wentOn(BASH);
     expect(waits.news()).toBe(null);

@@ -42,6 +42,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const depth = depthOfWorker(values.depth, parent === null ? 0 : depthAt(errands, parent));
   const timeoutMs = values.timeout === undefined ? DEFAULT_TIMEOUT_MS : timeoutOf(values.timeout);
   checkPrograms();
+  const errand: NewErrand = {
+    parent,
+    cwd,
+    model: values.model ?? null,
+    mode: values['permission-mode'] ?? null,
+    depth,
+    timeoutMs,
+    isKept: values.keep ?? false,
+    isUnattended: values.unattended ?? false,
+    asker: ownIdentity(),
+  };
+  const id = opened(errands, task, errand);
   // Not below a worker: it could be one of those that nobody waits for any more.
   if (parent === null) await tidyUp(errands, terminal);
   const { survivors, ...ended } = await hosted(errands, id, terminal);
