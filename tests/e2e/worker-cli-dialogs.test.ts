@@ -1,6 +1,6 @@
 /** What a worker waits for a person to do is said by `worker run` and `worker list`; once it is done the answer comes. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -81,7 +81,7 @@ async function waits(
 ) {
   await command.says(`verbatim worker: ${said}: verbatim worker attach ${errand.id}`);
   const listed = await place.listed(errand.id);
-  expect(listed).toMatchObject({ status: `waits: ${status}`, wait: { sentence: said } });
+  expect(listed).toMatchObject({ status: 'waiting', wait: { for: status, sentence: said } });
 }
 
 async function answered({ command }: { command: Command }, answer = 'no dialog is left') {
@@ -103,7 +103,7 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
       one.errand.press('Down');
       await one.errand.sees('❯ Yes, I trust this folder');
       one.errand.press('Enter');
-      await waits(workers, one, 'mcp servers', "it asks about the project's MCP servers");
+      await waits(workers, one, 'mcp_servers', "it asks about the project's MCP servers");
       one.errand.press('Enter');
       await waits(workers, one, 'imports', 'it asks about files that CLAUDE.md imports');
       one.errand.press('Enter');
@@ -122,7 +122,7 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
         started(workers, ['go', '--permission-mode', 'bypassPermissions']),
       ]);
       const risk = 'it asks you to accept the risk of its permission mode';
-      await waits(workers, key, 'api key', 'it asks whether to use the API key in ANTHROPIC_API_KEY');
+      await waits(workers, key, 'api_key', 'it asks whether to use the API key in ANTHROPIC_API_KEY');
       await waits(workers, warning, 'warning', risk);
       await waits(workers, left, 'warning', risk);
       key.errand.press('Up');
@@ -158,7 +158,7 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
         await signedOut.command.says(
           /its turn failed \([^\n]*\/login\); it waits for a message: verbatim worker attach/,
         );
-        expect(await workers.listed(signedOut.errand.id)).toMatchObject({ status: 'waits: turn failed' });
+        expect(await workers.listed(signedOut.errand.id)).toMatchObject({ wait: { for: 'turn_failed' } });
         expect((await workers.run(['stop', signedOut.errand.id])).code).toBe(0);
         const { code, stdout, stderr } = await signedOut.command.ended;
         expect([code, stdout.length], stderr).toEqual([130, 0]);
@@ -177,7 +177,7 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
         started(workers, ['touch a file', '--permission-mode', 'manual']),
         started(workers, ['ask me']),
       ]);
-      await waits(workers, permission, 'permission', 'it asks for permission (Bash)');
+      await waits(workers, permission, 'permission', 'it asks for permission (Bash: touch touched.txt)');
       await waits(workers, asked, 'question', 'it asks a question (Which colour shall it be?)');
       permission.errand.press('Enter');
       asked.errand.press('Enter');
@@ -197,7 +197,7 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
       try {
         const refused = await started(strict, ['go']);
         await refused.command.says(/Claude Code did not take the task \([^\n]*no tasks on Mondays/);
-        expect(await strict.listed(refused.errand.id)).toMatchObject({ status: 'waits: task refused' });
+        expect(await strict.listed(refused.errand.id)).toMatchObject({ wait: { for: 'task_refused' } });
         refused.command.child.kill('SIGINT');
         expect((await refused.command.ended).code).toBe(130);
       } finally {
@@ -208,8 +208,66 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
   );
 });
 
+/** A folder to trust, a command to permit, a model that nobody has signed in to: each waits for a person. */
+const WAITING: readonly (readonly [said: string, words: () => readonly string[], env?: Record<string, undefined>])[] = [
+  ['it asks whether you trust its folder', () => ['go', '--cwd', newFolder(`strange ${++folders}`)]],
+  ['it asks for permission (Bash: touch touched.txt)', () => ['touch a file', '--permission-mode', 'manual']],
+  ['its turn failed (', () => ['go'], { ANTHROPIC_API_KEY: undefined }],
+];
+let folders = 0;
+
 test(
-  '`worker attach` shows the worker inside a tmux of the person’s own: what they do there it gets, and it outlives their leaving',
+  'rule.noWorkerIsLeft: unattended, a worker that waits for a person ends its errand (5), and stderr says for what',
+  async () => {
+    claude.main(model);
+    await Promise.all(
+      WAITING.map(async ([said, words, env]) => {
+        const { command, errand } = await started(workers, [...words(), '--unattended'], env);
+        const { code, stdout, stderr } = await command.ended;
+        expect([code, stdout.length], stderr).toEqual([5, 0]);
+        expect(stderr).toContain(`the worker of errand ${errand.id} needs somebody, and is unattended: ${said}`);
+        expect(errand.processes()).toEqual([]);
+        const again = await workers.run(['answer', errand.id, '--json']);
+        expect([again.code, JSON.parse(again.stdout.toString())]).toEqual([
+          5,
+          expect.objectContaining({ errand: errand.id, status: 'needs_person' }),
+        ]);
+      }),
+    );
+    workers.nothingIsLeft();
+  },
+  LONG_MS,
+);
+
+test(
+  'an errand whose time is up says what its worker waited for, or that it had not started',
+  async () => {
+    claude.main(model);
+    const bin = join(workers.place.root, 'slow');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'claude'), '#!/bin/sh\nsleep 4712.5\n', { mode: 0o755 });
+    const env = { PATH: `${bin}:${workers.place.env.PATH}` };
+    const late = (words: readonly string[], over: Readonly<Record<string, string | undefined>> = {}) =>
+      workers.run(['run', ...words], { env: over });
+    const [slow, ...waiting] = await Promise.all([
+      late(['go', '--timeout', '2s'], env),
+      ...WAITING.map(([, words, over]) => late([...words(), '--timeout', '9s'], over)),
+    ]);
+    expect([slow.code, slow.stderr]).toEqual([
+      124,
+      expect.stringMatching(/in time: its worker had not started yet\n$/),
+    ]);
+    for (const [index, [said]] of WAITING.entries()) {
+      expect(waiting[index]?.code).toBe(124);
+      expect(waiting[index]?.stderr).toContain(`was not answered in time: ${said}`);
+    }
+    workers.nothingIsLeft();
+  },
+  LONG_MS,
+);
+
+test(
+  '`worker attach` shows the worker inside a tmux of the person’s own: what they do there it gets, it outlives their leaving, and its errand’s end is said',
   async () => {
     claude.main(model);
     const one = await started(workers, ['go', '--cwd', newFolder('attached')]);
@@ -232,6 +290,7 @@ test(
       tmux('send-keys', 'Enter');
       await sees('Accessing workspace:');
       tmux('send-keys', 'C-b', 'd');
+      await sees('Ctrl-b Ctrl-b d (this is a tmux of your own) leaves the worker');
       await sees('left with 0');
       tmux('send-keys', 'Up', 'C-u');
       tmux('send-keys', '-l', attach);
@@ -241,6 +300,7 @@ test(
       await sees('❯ Yes, I trust this folder');
       tmux('send-keys', 'Enter');
       await answered(one);
+      await sees(`verbatim worker: errand ${one.errand.id} was answered`);
       await sees('left with 0');
     } finally {
       tmux('kill-server');

@@ -1,7 +1,8 @@
 /** Whatever is killed, and whoever ends it: the errand ends, and nothing of its worker is left. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claudeBinary } from '../../testing/claude-place.js';
 import { bash, calls, holds, type MessagesRequest, says } from '../../testing/fake-messages.js';
@@ -49,6 +50,13 @@ async function started(words: readonly string[]): Promise<{ command: Command; er
 const sleeping = (work: ReturnType<typeof busy>, count: number) =>
   until('the command and its children', () => work.processes().length >= count && work.processes(), {
     within: WAIT_MS,
+  });
+
+/** Listens at a port of 127.0.0.1, and lets go of it again; rejects where somebody does already. */
+const listen = (port = 0) =>
+  new Promise<void>((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve()));
   });
 
 const whichTmux = () => execFileSync('/bin/sh', ['-c', 'command -v tmux'], { encoding: 'utf8' }).trim();
@@ -289,7 +297,7 @@ describe('rule.noWorkerIsLeft', () => {
   );
 
   test(
-    'a worker that was to be kept stays open and usable, until it is stopped or a person leaves it',
+    'a worker that was to be kept stays open and usable, with the desk that it knows, until it is stopped or a person leaves it',
     async () => {
       workers.claude.main((request) => says(request.text.includes('and more') ? 'more is said' : 'kept'));
       const { command, errand } = await started(['stay', '--keep']);
@@ -299,7 +307,8 @@ describe('rule.noWorkerIsLeft', () => {
         expect([code, stdout.toString()], stderr).toEqual([0, 'kept']);
       }
       expect(await workers.listed(errand.id)).toMatchObject({
-        status: 'answered, kept open',
+        status: 'answered',
+        isKeptOpen: true,
         workerPid: expect.any(Number),
       });
       errand.type('and more');
@@ -308,16 +317,25 @@ describe('rule.noWorkerIsLeft', () => {
       await errand.sees('more is said');
       // What is said later is not the answer.
       expect((await workers.run(['answer', errand.id])).stdout.toString()).toBe('kept');
-      const [worker, server] = [await errand.worker(), await errand.server()];
+      const all = [await errand.host(), await errand.worker(), await errand.server()];
+      // Whoever listened there would hear what the worker still says.
+      await expect(listen(errand.state().desk?.port)).rejects.toThrow('EADDRINUSE');
+      const purged = await workers.run(['purge', '--all'], { command: [process.execPath, workers.program] });
+      expect(purged.stdout.toString()).toContain(
+        `Kept ${errand.id}: its worker is open; \`verbatim worker stop ${errand.id}\` closes it\n`,
+      );
       expect((await workers.run(['stop', errand.id])).code).toBe(0);
-      expect([worker, server].filter(isAlive)).toEqual([]);
-      expect((await workers.listed(errand.id)).status).toBe('answered');
+      expect(all.filter(isAlive)).toEqual([]);
+      expect(await workers.listed(errand.id)).toMatchObject({ status: 'answered', isKeptOpen: false });
 
-      const theirs = [await left.errand.worker(), await left.errand.server()];
+      const theirs = [await left.errand.host(), await left.errand.worker(), await left.errand.server()];
+      const socket = dirname(left.errand.state().tmux ?? '');
+      expect(existsSync(socket)).toBe(true);
       left.errand.type('/exit');
       await left.errand.sees(/❯ \/exit/);
       left.errand.press('Enter');
       await untilGone(theirs);
+      expect(existsSync(socket)).toBe(false);
       expect(await workers.listed(left.errand.id)).toMatchObject({ status: 'answered', workerPid: null });
       workers.nothingIsLeft();
     },
@@ -375,7 +393,7 @@ describe('rule.firstAnswerWins', () => {
       expect(errand.state().end).toBeNull();
       open.open();
       expect((await command.ended).stdout.toString()).toBe('the worker’s own');
-      await expect(post({ session_id: session, text: 'too late' })).rejects.toThrow();
+      expect(await post({ session_id: session, text: 'too late' })).toBe(204);
       expect((await workers.run(['answer', errand.id])).stdout.toString()).toBe('the worker’s own');
       await workers.run(['stop', errand.id]);
     },

@@ -33,9 +33,13 @@ function taskFile(name: string, task: string): string {
 
 const resultOf = (request: MessagesRequest) => request.results.at(-1)?.text.trim() ?? '';
 
-/** `outer:` and `middle:` ask a worker below them in a Bash call and repeat what it says; `inner:` is the last. */
-function nested(inner: (request: MessagesRequest) => MessagesReply): MessagesScript {
-  const asks = (next: string) => calls(bash(`verbatim worker run --file ${join(workers.place.root, next)}`));
+/**
+ * `outer:` and `middle:` ask a worker below them in a Bash call and repeat what it says; `inner:` is the last.
+ *
+ * @param around What stands before their command.
+ */
+function nested(inner: (request: MessagesRequest) => MessagesReply, around = ''): MessagesScript {
+  const asks = (next: string) => calls(bash(`${around}verbatim worker run --file ${join(workers.place.root, next)}`));
   return (request) => {
     if (request.text.includes('inner:')) return inner(request);
     if (request.results.length > 0) return says(`below: ${resultOf(request)}`);
@@ -96,15 +100,15 @@ test(
 
 describe('workers below workers', () => {
   test(
-    'a worker asks one below it, which asks another: the answer comes up, and that one may ask nobody',
+    'a worker asks one below it, which asks another: the answer comes up, and that one may ask nobody, whatever depth they state',
     async () => {
       taskFile('middle', 'middle: ask further');
       taskFile('inner', 'inner: answer');
       workers.claude.main(
         nested((request) => {
           if (request.results.length > 0) return says(resultOf(request));
-          return calls(bash('verbatim worker run further'));
-        }),
+          return calls(bash('LICH_SUBAGENT_DEPTH=0 verbatim worker run further'));
+        }, 'LICH_SUBAGENT_DEPTH=0 '),
       );
       const { code, stdout, stderr } = await workers.run(['run', 'outer: ask']);
       expect(code, stderr).toBe(0);

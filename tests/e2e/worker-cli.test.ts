@@ -183,19 +183,30 @@ describe('rule.onlyTheAnswerOnStdout', () => {
   );
 
   test(
-    'a turn without a text is no answer (3), and one that is late neither (124)',
+    'a turn without a text is no answer (3), and one that is late neither (124): stderr names the session to go on with',
     async () => {
       workers.claude.main((request) => (request.text.includes('say nothing') ? SAYS_NOTHING : holds(never)));
       const [blank, late] = await Promise.all([
         workers.run(['run', 'say nothing']),
-        workers.run(['run', 'take your time', '--timeout', '4s']),
+        workers.run(['run', 'take your time', '--timeout', '9s', '--json']),
       ]);
       expect([blank.code, blank.stdout.length]).toEqual([3, 0]);
-      expect(blank.stderr).toMatch(/has no answer: the worker ended its turn with a blank message\n$/);
-      expect([late.code, late.stdout.length]).toEqual([124, 0]);
-      expect(late.stderr).toMatch(/was not answered in time\n$/);
-      const id = workers.errands().find(({ end }) => end?.kind === 'timed_out')?.id ?? '';
-      expect((await workers.run(['answer', id])).code).toBe(124);
+      expect(blank.stderr).toContain('has no answer: the worker ended its turn with a blank message\n');
+      const whole = JSON.parse(late.stdout.toString()) as Record<'errand' | 'status' | 'claudeSession', string>;
+      expect([late.code, whole.status]).toEqual([124, 'timed_out']);
+      expect(late.stderr).toContain('was not answered in time\n');
+      expect((await workers.run(['answer', whole.errand])).code).toBe(124);
+      expect((await workers.listed(whole.errand)).claudeSession).toBe(whole.claudeSession);
+
+      const projects = join(workers.place.home, '.claude', 'projects');
+      const transcripts = readdirSync(projects, { recursive: true, encoding: 'utf8' });
+      const sessions = [blank, late].map(({ stderr }) => /to go on: claude --resume (\S+)\n$/.exec(stderr)?.[1]);
+      expect(sessions[1]).toBe(whole.claudeSession);
+      const asked = sessions.map((id) => {
+        const path = transcripts.find((name) => name.endsWith(`/${id}.jsonl`)) ?? 'there is none';
+        return /say nothing|take your time/.exec(readFileSync(join(projects, path), 'utf8'))?.[0];
+      });
+      expect(asked).toEqual(['say nothing', 'take your time']);
       workers.nothingIsLeft();
     },
     LONG_MS,
