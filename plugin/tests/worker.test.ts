@@ -403,6 +403,104 @@ describe('rule.turnIsNeverHeldUp', () => {
   }
 });
 
+describe('rule.firstAnswerWins: a report to Verbatim’s own desk', () => {
+  const TASK = deskWith('the task');
+  /** A desk that has the task, and answers its reports so, one after the other; then it takes them. */
+  const deskThat = (...replies: readonly Reply[]): NonNullable<Parameters<typeof worker>[1]>['desk'] => {
+    let reports = 0;
+    return (request, count) => {
+      if (request.path !== '/mod/answer') return TASK(request, count);
+      reports += 1;
+      return replies[reports - 1] ?? { status: 204 };
+    };
+  };
+
+  for (const lost of [1, 4]) {
+    test(`that nobody answered is sent again, a second apart, until it is taken: lost ${lost} times`, async ($, on) => {
+      const made = worker(on, { env: ERRAND, desk: deskThat(...Array<Reply>(lost).fill('refused')) });
+      await begin($);
+      await made.settled();
+      await turn($, 'done');
+      await made.settled();
+      expect(made.reports).toEqual(Array<string>(lost + 1).fill(answered('done')));
+      expect(made.slept).toEqual(Array<number>(lost).fill(1_000));
+    });
+  }
+
+  test('that nobody ever answers is sent five times', async ($, on) => {
+    const made = worker(on, { env: ERRAND, desk: deskThat(...Array<Reply>(20).fill('refused')) });
+    await begin($);
+    await made.settled();
+    await turn($, 'done');
+    await made.settled();
+    expect(made.reports).toEqual(Array<string>(5).fill(answered('done')));
+  });
+
+  for (const status of [400, 401, 413, 429, 500]) {
+    test(`that was answered with ${status} is not sent again, and the next turn reports`, async ($, on) => {
+      const made = worker(on, { env: ERRAND, desk: deskThat({ status }) });
+      await begin($);
+      await made.settled();
+      await turn($, 'one');
+      await made.settled();
+      await turn($, 'two');
+      await made.settled();
+      expect(made.reports).toEqual([answered('one'), answered('two')]);
+      expect(made.slept).toEqual([]);
+    });
+  }
+
+  test('that was taken is the last: what a person goes on with, and what it waits for then, is told to nobody', async ($, on) => {
+    const made = worker(on, { env: ERRAND, desk: TASK });
+    await begin($);
+    await made.settled();
+    await turn($, 'done');
+    await made.settled();
+    const before = made.sent.length;
+    await submit($, 'and now this');
+    await $.classic.PermissionRequest({ tool_name: 'Bash', tool_input: { command: 'ls' } });
+    await made.settled();
+    await $.classic.StopFailure({ error: 'rate_limit', last_assistant_message: 'limit' });
+    await complete($, '', { reason: 'error' });
+    await turn($, 'of a person');
+    await made.settled();
+    expect(made.reports).toEqual([answered('done')]);
+    expect(made.sent).toHaveLength(before);
+  });
+
+  test('that was taken before the worker had its task is not the last', async ($, on) => {
+    const made = worker(on, { env: ERRAND });
+    await begin($);
+    await made.settled();
+    await turn($, 'too early');
+    await made.settled();
+    await turn($, 'done');
+    await made.settled();
+    expect(made.reports).toEqual([answered('too early'), answered('done')]);
+  });
+
+  test('holds up no turn while the desk hangs', async ($, on) => {
+    const made = worker(on, { env: ERRAND, desk: deskThat('hangs') });
+    await begin($);
+    await made.settled();
+    await stop($, 'done');
+    expect((await complete($, 'done')).text).toBe('done');
+    await made.had(2);
+    expect(made.reports).toEqual([answered('done')]);
+  });
+});
+
+describe('another orchestrator', () => {
+  test('is sent each report once, and every report, also after one that it took', async ($, on) => {
+    const made = worker(on, { desk: (_, count) => (count === 1 ? 'refused' : { status: 204 }) });
+    await begin($);
+    for (const text of ['one', 'two', 'three']) await turn($, text);
+    await made.settled();
+    expect(made.reports).toEqual([answered('one'), answered('two'), answered('three')]);
+    expect(made.slept).toEqual([]);
+  });
+});
+
 describe('both halves in one session', () => {
   test('a worker has the codex agent, whose turn is not its answer', async ($, on) => {
     const made = worker(on);
@@ -449,7 +547,7 @@ describe('rule.taskIsJustText', () => {
         path: TASK_PATH,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-lich-plugin': VERSION },
-        body: expect.stringMatching(/^\{"session_id":"w1","take":"[0-9a-f-]{36}"\}$/),
+        body: expect.stringMatching(/^\{"session_id":"w1","take":"[0-9a-f-]{36}","claude_session":"session-1"\}$/),
       },
     ]);
     expect(made.submitted).toEqual([{ text: '  do the thing\r\n\u0000 ', origin: OWN }]);
@@ -565,7 +663,7 @@ describe('what the worker waits for', () => {
   const ask = { tool_name: 'AskUserQuestion', tool_input: { questions: [{ question: 'Which colour?' }, {}] } };
   const bash = { tool_name: 'Bash', tool_input: { command: 'rm -r build' } };
   const did = { tool_response: {}, tool_use_id: 't1' };
-  const PERMISSION = { for: 'permission', what: 'Bash' };
+  const PERMISSION = { for: 'permission', what: 'Bash: rm -r build' };
 
   test('is told with the session, once for each dialog, and taken back when the tool has been at work', async ($, on) => {
     const made = worker(on, { env: ERRAND });
@@ -580,7 +678,7 @@ describe('what the worker waits for', () => {
         path: WAITING_PATH,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-lich-plugin': VERSION },
-        body: '{"session_id":"w1","waiting":{"for":"permission","what":"Bash"}}',
+        body: '{"session_id":"w1","waiting":{"for":"permission","what":"Bash: rm -r build"}}',
       },
     ]);
     await $.classic.PostToolUse({ ...bash, ...did });
@@ -667,7 +765,7 @@ describe('what the worker waits for', () => {
     await $.classic.StopFailure({ error: 'unknown', last_assistant_message: '😀'.repeat(WAITING_LIMIT) });
     await made.settled();
     expect(made.waits.every((wait) => (wait?.what.length ?? 0) <= WAITING_LIMIT)).toBe(true);
-    expect(made.waits[0]?.what).toStartWith('unknown: 😀😀');
+    expect(made.waits[0]?.what).toStartWith('😀😀');
   });
 
   test('one message waits for the one before it: what is so by then is told, and nothing in between', async ($, on) => {

@@ -440,7 +440,12 @@ describe('verbatim doctor', () => {
     expect(text).toContain('✗ Codex: not found (tested with 0.171.0)');
     expect(text).toContain('/nowhere');
     expect(text).toContain('npm install -g @openai/codex');
-    expect(text).toContain('No harness can be used yet');
+    const again = 'do what is said above, then run `verbatim doctor` again.';
+    expect(text.split('\n').slice(-3)).toEqual([
+      `Agents: no harness can be used yet: ${again}`,
+      `Workers: not yet: ${again}`,
+      '',
+    ]);
   });
 
   it.each([
@@ -457,7 +462,7 @@ describe('verbatim doctor', () => {
     const codex = program('codex', 'codex-cli 0.171.0');
     const { text } = verbatim(['doctor'], { PATH: `${codex}:/bin`, VERBATIM_CODEX: '' });
     expect(text).toContain('✗ Claude Code: not found');
-    expect(text).toContain('A harness is ready, Claude Code is not: do what is said above');
+    expect(text).toContain('Agents: a harness is ready, Claude Code is not: do what is said above');
   });
 
   it('says which tmux is there, or what to install for `verbatim worker`, and neither changes its exit code', () => {
@@ -484,6 +489,32 @@ describe('verbatim doctor', () => {
     });
   });
 
+  it('ends with what agents and workers need, each for itself', () => {
+    const [claude, codex, tmux] = [
+      program('claude', '2.1.332 (Claude Code)'),
+      program('codex', 'codex-cli 0.171.0'),
+      mkdtempSync(join(root, 'bin-')),
+    ];
+    writeFileSync(join(tmux, 'tmux'), '#!/bin/sh\necho "tmux 3.4"\n', { mode: 0o755 });
+    const again = 'do what is said above, then run `verbatim doctor` again.';
+    const cases: [string[], string, string, boolean][] = [
+      [[claude, codex, tmux], 'Agents: ready.', 'Workers: ready.', true],
+      [[claude, codex], 'Agents: ready.', `Workers: not yet: ${again}`, false],
+      [[claude, tmux], `Agents: no harness can be used yet: ${again}`, 'Workers: ready.', true],
+      [[codex, tmux], `Agents: a harness is ready, Claude Code is not: ${again}`, `Workers: not yet: ${again}`, false],
+    ];
+    for (const [folders, agents, workers, workerUsable] of cases) {
+      const env = { PATH: folders.join(':'), VERBATIM_CODEX: '' };
+      expect(verbatim(['doctor'], env).text.split('\n').slice(-3)).toEqual([agents, workers, '']);
+      expect(JSON.parse(verbatim(['doctor', '--json'], env).text)).toMatchObject({ workerUsable });
+    }
+  });
+
+  it('does not say of Claude Code that it is signed in, which it cannot know', () => {
+    const { text } = verbatim(['doctor'], { PATH: program('claude', '2.1.332 (Claude Code)'), VERBATIM_CODEX: '' });
+    expect(text).toContain('Whether you are signed in is not checked: run `claude` once to see.');
+  });
+
   it('says so where tmux does not work', () => {
     const folder = mkdtempSync(join(root, 'bin-'));
     writeFileSync(join(folder, 'tmux'), '#!/bin/sh\necho broken >&2\nexit 3\n', { mode: 0o755 });
@@ -498,6 +529,7 @@ describe('verbatim doctor', () => {
     expect(JSON.parse(text)).toMatchObject({
       verbatim: VERSION,
       usable: false,
+      workerUsable: false,
       harnesses: [{ name: 'codex', state: 'missing', tested: { from: '0.171.0' } }],
       claudeCode: { state: 'missing' },
     });

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -182,6 +183,10 @@ describe('verbatim worker run refuses', () => {
     refused(args, 'verbatim worker run: the task is blank', { input });
   });
 
+  it('nothing on stdin, saying where the task could have stood', () => {
+    refused([], 'the task is blank: nothing stood on stdin; see `verbatim worker run --help`', { input: '' });
+  });
+
   it('an empty file', () => refused(['--file', file('')], 'verbatim worker run: the task is blank'));
 
   it('a task and a file', () => {
@@ -233,12 +238,62 @@ describe('verbatim worker run refuses', () => {
     refused(['--depth', '1', 'x'], says, { env: { LICH_SUBAGENT_DEPTH: '3' } }, 1);
   });
 
+  it('a --depth that is no deeper than the errand around it, whatever the environment says', () => {
+    const around = errand({ depth: 2 });
+    for (const LICH_SUBAGENT_DEPTH of [undefined, '0', '1', 'x']) {
+      const env = { ...WITHOUT, VERBATIM_ERRAND: around, LICH_SUBAGENT_DEPTH };
+      const { code, complaint } = verbatim(['worker', 'run', '--depth', '2', 'x'], { env });
+      expect([code, complaint]).toEqual([
+        2,
+        'verbatim worker run: --depth must be a whole number from 3 to 3, it is "2"\n',
+      ]);
+      expect(verbatim(['worker', 'run', '--depth', '3', 'x'], { env }).complaint).toContain(LOOKS_FOR_TMUX);
+    }
+    const deeper = { ...WITHOUT, VERBATIM_ERRAND: around, LICH_SUBAGENT_DEPTH: '3' };
+    expect(verbatim(['worker', 'run', 'x'], { env: deeper }).complaint).toContain('a worker 3 levels down');
+    const deepest = { ...WITHOUT, VERBATIM_ERRAND: errand({ depth: 3 }), LICH_SUBAGENT_DEPTH: '1' };
+    expect(verbatim(['worker', 'run', 'x'], { env: deepest })).toMatchObject({
+      code: 1,
+      complaint: expect.stringContaining('a worker 3 levels down, and workers may stand at most 3 deep'),
+    });
+  });
+
+  it('no depth where the errand around it is not there, or damaged', () => {
+    const damaged = errand({ depth: 3 });
+    writeFileSync(join(errands.folderOf(damaged), 'state.json'), '{');
+    for (const VERBATIM_ERRAND of [damaged, `e${'q'.repeat(20)}`, '../x']) {
+      const { complaint } = verbatim(['worker', 'run', '--depth', '1', 'x'], { env: { ...WITHOUT, VERBATIM_ERRAND } });
+      expect(complaint).toContain(LOOKS_FOR_TMUX);
+    }
+  });
+
+  it.each(['model', 'permission-mode'])('a --%s of more than 200 characters', (name) => {
+    refused([`--${name}`, 'm'.repeat(201), 'x'], `verbatim worker run: --${name} must have at most 200 characters`);
+    refused([`--${name}`, 'm'.repeat(200), 'x'], LOOKS_FOR_TMUX, {}, 1);
+  });
+
+  it.each<[string, (evil: string) => string[]]>([
+    ['the name of a --file', (evil) => ['--file', `/nowhere/${evil}`]],
+    ['a --cwd', (evil) => ['--cwd', `/nowhere/${evil}`, 'x']],
+    ['an unknown option', (evil) => [`--${evil}`, 'x']],
+    ['an unknown option with a value', (evil) => [`--${evil}=x`]],
+    ['a --depth', (evil) => [`--depth=${evil}`, 'x']],
+    ['a --timeout', (evil) => [`--timeout=${evil}`, 'x']],
+    ['a second task', (evil) => ['x', evil]],
+  ])('%s that could steer a terminal, which shows nothing of it raw', (_, args) => {
+    const ran = verbatim(['worker', 'run', ...args('a\u001b[2J\u009b\u202e\u2066\u0007\nb')], { env: WITHOUT });
+    expect(ran.text).toBe('');
+    expect(ran.code).not.toBe(0);
+    expect(ran.complaint).toMatch(/^verbatim worker run: .+\n$/);
+    expect(ran.complaint.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
   it.each(['0s', '60', 'm', '1d', '1.5h', '-1s', '600h', '99999999s', 'ten minutes'])(
     'a --timeout of %j',
     (timeout) => {
       refused(
         [`--timeout=${timeout}`, 'x'],
-        `--timeout must be a number with s, m or h (90s, 60m, 2h), at most 24 days, it is "${timeout}"`,
+        `--timeout must be a number with s, m or h (90s, 60m, 2h), at most 576h, it is "${timeout}"`,
       );
     },
   );
@@ -311,52 +366,87 @@ describe('verbatim worker list', () => {
   });
 
   const here = () => ({ asker: ownIdentity(), host: ownIdentity() });
-  const states: [string, () => Partial<ErrandRecord>][] = [
-    ['starting', () => here()],
-    ['working', () => ({ ...here(), take: 'a' })],
-    ['waits: trust', () => ({ ...here(), wait: { for: 'trust', what: '' } })],
-    ['waits: mcp servers', () => ({ ...here(), wait: { for: 'mcp_servers', what: '' } })],
-    ['waits: question', () => ({ ...here(), take: 'a', wait: { for: 'question', what: 'Which?' } })],
-    ['working', () => ({ ...here(), host: GONE, take: 'a' })],
-    ['abandoned', () => ({ asker: GONE, host: GONE, take: 'a', wait: { for: 'question', what: '' } })],
-    ['abandoned', () => ({})],
-    ['answered', () => ({ end: { kind: 'answered', bytes: 1, sha256: 'x', isTruncated: false } })],
-    ['unanswered', () => ({ end: { kind: 'unanswered', how: 'blank' } })],
-    ['worker ended', () => ({ end: { kind: 'worker_ended', detail: 'exit code 1' } })],
-    ['timed out', () => ({ end: { kind: 'timed_out' } })],
-    ['interrupted', () => ({ end: { kind: 'interrupted', detail: 'SIGINT' } })],
-    ['failed', () => ({ end: { kind: 'failed', detail: 'no tmux' } })],
-    ['timed out, kept open', () => ({ isKept: true, worker: ownIdentity(), end: { kind: 'timed_out' } })],
-    ['timed out', () => ({ isKept: true, worker: null, end: { kind: 'timed_out' } })],
+  const KEPT = () => ({ isKept: true, worker: ownIdentity() });
+  const states: [string, string, () => Partial<ErrandRecord>][] = [
+    ['starting', 'starting', () => here()],
+    ['working', 'working', () => ({ ...here(), take: 'a' })],
+    ['waits: trust', 'waiting', () => ({ ...here(), wait: { for: 'trust', what: '' } })],
+    ['waits: mcp servers', 'waiting', () => ({ ...here(), wait: { for: 'mcp_servers', what: '' } })],
+    ['waits: question', 'waiting', () => ({ ...here(), take: 'a', wait: { for: 'question', what: 'Which?' } })],
+    ['working', 'working', () => ({ ...here(), host: GONE, take: 'a', ...KEPT() })],
+    ['abandoned', 'abandoned', () => ({ asker: GONE, host: GONE, take: 'a', wait: { for: 'question', what: '' } })],
+    ['abandoned', 'abandoned', () => ({})],
+    ['answered', 'answered', () => ({ end: { kind: 'answered', bytes: 1, sha256: 'x', isTruncated: false } })],
+    ['unanswered', 'unanswered', () => ({ end: { kind: 'unanswered', how: 'blank' } })],
+    ['worker ended', 'worker_ended', () => ({ end: { kind: 'worker_ended', detail: 'exit code 1' } })],
+    ['timed out', 'timed_out', () => ({ end: { kind: 'timed_out' } })],
+    ['needs person', 'needs_person', () => ({ end: { kind: 'needs_person', wait: { for: 'trust', what: '' } } })],
+    ['interrupted', 'interrupted', () => ({ end: { kind: 'interrupted', detail: 'SIGINT' } })],
+    ['failed', 'failed', () => ({ end: { kind: 'failed', detail: 'no tmux' } })],
+    ['timed out, kept open', 'timed_out', () => ({ ...KEPT(), end: { kind: 'timed_out' } })],
+    ['timed out', 'timed_out', () => ({ isKept: true, worker: null, end: { kind: 'timed_out' } })],
   ];
 
-  it('says how each stands, the newest first, in text and as JSON', () => {
-    const ids = states.map(([, facts], n) => errand({ ...facts(), createdAt: Date.now() - n * 60_000 }, `task ${n}`));
+  it('says how each stands, the newest first, in words and for programs', () => {
+    const ids = states.map(([, , facts], n) => errand({ ...facts(), createdAt: Date.now() - n * 60_000 }, `task ${n}`));
     const { code, text, complaint } = verbatim(['worker', 'list']);
     expect([code, complaint]).toEqual([0, '']);
     const [head, ...rows] = text.trimEnd().split('\n');
     expect(head).toMatch(/^ERRAND +STATUS +DEPTH +BEGUN +FOLDER +TASK$/);
     const ago = (n: number) => (n === 0 ? 'just now' : `${n} min ago`);
     expect(rows.map((row) => row.split(/ {2,}/))).toEqual(
-      states.map(([status], n) => [ids[n], status, '1', ago(n), '/w', `task ${n}`]),
+      states.map(([words], n) => [ids[n], words, '1', ago(n), '/w', `task ${n}`]),
     );
     const json = JSON.parse(verbatim(['worker', 'list', '--json']).text) as {
       errands: Record<string, unknown>[];
       problems: unknown[];
     };
-    expect(json.errands.map(({ id, status }) => [id, status])).toEqual(states.map(([status], n) => [ids[n], status]));
+    expect(json.errands.map(({ id, status, isKeptOpen }) => [id, status, isKeptOpen])).toEqual(
+      states.map(([words, status], n) => [ids[n], status, words.endsWith(', kept open')]),
+    );
     expect(json.problems).toEqual([]);
     expect(json.errands[4]).toMatchObject({
       wait: { for: 'question', what: 'Which?', sentence: 'it asks a question (Which?)' },
       end: null,
       endedAt: null,
       workerPid: null,
+      claudeSession: null,
+      isUnattended: false,
       task: 'task 4',
     });
     expect(json.errands[10]).toMatchObject({
       end: { kind: 'worker_ended', sentence: `the worker of errand ${ids[10]} ended before it answered: exit code 1` },
     });
-    expect(json.errands[14]).toMatchObject({ isKept: true, workerPid: process.pid });
+    expect(json.errands[15]).toMatchObject({ isKept: true, workerPid: process.pid });
+  });
+
+  it('shows what is open first, though it is older, and --json keeps to when each began', () => {
+    const minutes = (n: number) => Date.now() - n * 60_000;
+    const newest = errand({ end: { kind: 'timed_out' }, createdAt: minutes(1) });
+    const open = errand({ ...here(), createdAt: minutes(2) });
+    const older = errand({ end: { kind: 'timed_out' }, createdAt: minutes(3) });
+    const oldest = errand({ asker: GONE, createdAt: minutes(4) });
+    const rows = verbatim(['worker', 'list']).text.trimEnd().split('\n').slice(1);
+    expect(rows.map((row) => row.split(' ')[0])).toEqual([open, oldest, newest, older]);
+    const { errands: all } = JSON.parse(verbatim(['worker', 'list', '--json']).text) as { errands: { id: string }[] };
+    expect(all.map(({ id }) => id)).toEqual([newest, open, older, oldest]);
+  });
+
+  it('shows a long folder by its end', () => {
+    errand({ cwd: `/${'deep/'.repeat(20)}the-project` });
+    errand({ cwd: `/${'x'.repeat(27)}` });
+    const { text } = verbatim(['worker', 'list']);
+    expect(text).toContain(` …${'deep/'.repeat(20).slice(-16)}the-project `);
+    expect(text).toContain(` /${'x'.repeat(27)} `);
+    expect(text).not.toContain('/deep/deep/deep/deep/deep');
+  });
+
+  it('--json escapes what could steer a terminal in what others wrote, and says the same', () => {
+    const task = 'a task\u009b2J\u202e\u007f of two\nlines';
+    errand({ cwd: '/evil\u009dfolder' }, task);
+    const { text } = verbatim(['worker', 'list', '--json']);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(JSON.parse(text)).toMatchObject({ errands: [{ task, cwd: '/evil\u009dfolder' }] });
   });
 
   it('gives no secret away: neither the token of its desk nor the way to its terminal', () => {
@@ -450,6 +540,28 @@ describe('rule.onlyTheAnswerOnStdout: verbatim worker answer', () => {
     [3, "errand ID has no answer: the worker's model refused", { kind: 'unanswered', how: 'refusal' }],
     [4, 'the worker of errand ID ended before it answered: signal 9', { kind: 'worker_ended', detail: 'signal 9' }],
     [124, 'errand ID was not answered in time', { kind: 'timed_out' }],
+    [124, 'errand ID was not answered in time', { kind: 'timed_out', isTaken: true }],
+    [124, 'errand ID was not answered in time: its worker had not started yet', { kind: 'timed_out', isTaken: false }],
+    [
+      124,
+      'errand ID was not answered in time: it asks whether you trust its folder',
+      { kind: 'timed_out', isTaken: false, wait: { for: 'trust', what: '' } },
+    ],
+    [
+      124,
+      'errand ID was not answered in time: it asks for permission (Bash: ls)',
+      { kind: 'timed_out', isTaken: true, wait: { for: 'permission', what: 'Bash: ls' } },
+    ],
+    [
+      5,
+      'the worker of errand ID needs somebody, and is unattended: it asks a question (Which?)',
+      { kind: 'needs_person', wait: { for: 'question', what: 'Which?' } },
+    ],
+    [
+      5,
+      'the worker of errand ID needs somebody, and is unattended: its turn failed (limit); it waits for a message',
+      { kind: 'needs_person', wait: { for: 'turn_failed', what: 'limit' } },
+    ],
     [130, 'errand ID was interrupted: SIGINT', { kind: 'interrupted', detail: 'SIGINT' }],
     [1, 'errand ID failed: no room', { kind: 'failed', detail: 'no room' }],
   ])('of another end exits with %i and says on stderr: %s', (code, says, end) => {
@@ -463,12 +575,12 @@ describe('rule.onlyTheAnswerOnStdout: verbatim worker answer', () => {
     });
     const json = verbatim(['worker', 'answer', id, '--json']);
     const { kind, ...facts } = end;
-    expect(JSON.parse(json.text)).toEqual({ errand: id, status: kind, ...facts });
+    expect(JSON.parse(json.text)).toEqual({ errand: id, status: kind, ...facts, claudeSession: null });
     expect(json).toMatchObject({ code, complaint: `verbatim worker: ${sentence}\n` });
   });
 
   it('--json has the answer with how the errand ended', () => {
-    const id = answered('an "answer"\n');
+    const id = answered('an "answer"\n', { claudeSession: 'c7a1' });
     const ran = verbatim(['worker', 'answer', id, '--json']);
     expect(ran).toMatchObject({ code: 0, complaint: '' });
     expect(JSON.parse(ran.text)).toEqual({
@@ -477,8 +589,31 @@ describe('rule.onlyTheAnswerOnStdout: verbatim worker answer', () => {
       bytes: 12,
       sha256: 'f'.repeat(64),
       isTruncated: false,
+      claudeSession: 'c7a1',
       answer: 'an "answer"\n',
     });
+  });
+
+  it('says how to go on with the session that has no answer, and not where there is one or no session', () => {
+    const claudeSession = '6f1c4f0e-3f6f-4c4b-9a55-0123456789ab';
+    const id = errand({ end: { kind: 'timed_out' }, claudeSession });
+    const resume = `verbatim worker: to go on: claude --resume ${claudeSession}`;
+    for (const args of [[], ['--json']]) {
+      const { complaint } = verbatim(['worker', 'answer', id, ...args]);
+      expect(complaint.trimEnd().split('\n').slice(1)).toEqual([resume]);
+    }
+    expect(JSON.parse(verbatim(['worker', 'answer', id, '--json']).text)).toMatchObject({ claudeSession });
+    expect(verbatim(['worker', 'answer', answered('x', { claudeSession })]).complaint).toBe('');
+    expect(verbatim(['worker', 'answer', errand({ end: { kind: 'timed_out' } })]).complaint).not.toContain('to go on');
+  });
+
+  it('--json escapes what could steer a terminal, and says the same', () => {
+    const all = Array.from({ length: 0x9f - 0x7f + 1 }, (_, n) => String.fromCharCode(0x7f + n)).join('');
+    const answer = `\0\u001b[2J${all}\u202e\u200b\u2066\ufeff\u00ad\u{e0001}\u{1f468}\u200d\u{1f469} é "\\u202e"`;
+    const { text } = verbatim(['worker', 'answer', answered(answer), '--json']);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).toContain('\\u202e');
+    expect(JSON.parse(text)).toMatchObject({ answer });
   });
 
   it('says on stderr that an answer was cut', () => {
@@ -495,6 +630,26 @@ describe('rule.onlyTheAnswerOnStdout: verbatim worker answer', () => {
       text: '',
       complaint: `verbatim worker: errand ${id} has no answer yet: its worker is at work\n`,
     });
+  });
+
+  it('of an open errand whose worker waits says what for', () => {
+    const wait = { for: 'question', what: 'Which?' } as const;
+    const id = errand({ asker: ownIdentity(), take: 'a', wait });
+    expect(verbatim(['worker', 'answer', id])).toMatchObject({
+      code: 1,
+      text: '',
+      complaint: `verbatim worker: errand ${id} has no answer yet: it asks a question (Which?)\n`,
+    });
+  });
+
+  it('of an abandoned errand says that none will come, and what closes its worker', () => {
+    const id = errand({ asker: GONE, host: GONE, take: 'a', wait: { for: 'question', what: '' } });
+    const { code, text, complaint } = verbatim(['worker', 'answer', id]);
+    expect([code, text]).toEqual([1, '']);
+    expect(complaint).toContain(
+      `errand ${id} is abandoned: who asked and its desk were killed, so no answer will come`,
+    );
+    expect(complaint).toContain(`verbatim worker stop ${id}\n`);
   });
 
   it('says where the answer is not on disk any more, and follows no link in its place', () => {
@@ -522,6 +677,57 @@ describe('rule.onlyTheAnswerOnStdout: verbatim worker answer', () => {
   });
 });
 
+describe('an errand is named', () => {
+  const [FIRST, SECOND] = [`eab${'a'.repeat(18)}`, `eac${'a'.repeat(18)}`];
+  function named(id: string): void {
+    const record = { ...errands.open('x', NEW, Date.now()), id, end: { kind: 'timed_out' } as const };
+    renameSync(
+      errands.folderOf(errands.ids().find((each) => ![FIRST, SECOND].includes(each)) ?? ''),
+      errands.folderOf(id),
+    );
+    errands.save(record);
+  }
+  beforeEach(() => [FIRST, SECOND].forEach(named));
+
+  it('by a beginning that it alone has', () => {
+    for (const beginning of ['eab', `eab${'a'.repeat(17)}`, FIRST]) {
+      expect(verbatim(['worker', 'answer', beginning])).toMatchObject({
+        code: 124,
+        complaint: `verbatim worker: errand ${FIRST} was not answered in time\n`,
+      });
+    }
+    expect(verbatim(['worker', 'stop', 'eac']).complaint).toContain(`errand ${SECOND} has ended`);
+    expect(verbatim(['worker', 'attach', 'eac']).complaint).toContain(`the worker of errand ${SECOND} has ended`);
+  });
+
+  it.each([
+    ['ea', 'more than one errand begins with "ea"', 1],
+    ['ead', 'no errand begins with "ead"', 1],
+    ['e', '"e" is no errand id', 2],
+    ['eAB', '"eAB" is no errand id', 2],
+    ['eab/', '"eab/" is no errand id', 2],
+    [`${FIRST}a`, 'is no errand id', 2],
+  ])('not by %s: %s', (given, says, code) => {
+    for (const command of ['answer', 'stop', 'attach', 'host']) {
+      const ran = verbatim(['worker', command, given]);
+      expect(ran).toMatchObject({ code, text: '', complaint: expect.stringContaining(says) });
+    }
+  });
+});
+
+describe('verbatim worker host', () => {
+  it('refuses an errand that has a host which lives, and leaves it as it is', () => {
+    const id = errand({ host: ownIdentity() });
+    const before = errands.read(id);
+    expect(verbatim(['worker', 'host', id])).toMatchObject({
+      code: 1,
+      text: '',
+      complaint: `verbatim worker host: errand ${id} has a host, process ${process.pid}\n`,
+    });
+    expect(errands.read(id)).toEqual(before);
+  });
+});
+
 describe('verbatim worker attach', () => {
   it.each<[string, Partial<ErrandRecord>]>([
     ['has ended', { end: { kind: 'timed_out' } }],
@@ -540,7 +746,7 @@ describe('verbatim worker attach', () => {
   it('needs a terminal', () => {
     const id = errand({ tmux: '/nowhere/s', worker: ownIdentity() });
     const ran = verbatim(['worker', 'attach', id]);
-    expect(ran).toMatchObject({ code: 2, text: '', complaint: expect.stringContaining('this is no terminal') });
+    expect(ran).toMatchObject({ code: 2, text: '', complaint: expect.stringContaining('stdin or stdout is none') });
   });
 });
 

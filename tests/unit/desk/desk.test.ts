@@ -169,6 +169,16 @@ describe('rule.firstAnswerWins', () => {
     expect(lab.onDisk(id)).toEqual(before);
   });
 
+  it('the id that Claude Code has for the session which took the task is kept, and that of a later one is not', () => {
+    const { id, session } = lab.open();
+    lab.desk.take(session, 'a', 'claude-1');
+    lab.desk.take(session, 'a', 'claude-2');
+    lab.desk.take(session, 'b', 'claude-3');
+    expect(lab.onDisk(id).state).toMatchObject({ take: 'a', claudeSession: 'claude-1' });
+    const unnamed = lab.taken();
+    expect(lab.onDisk(unnamed.id).state).toMatchObject({ claudeSession: null });
+  });
+
   it('there is no errand where none was made', () => {
     const id = `e${'a'.repeat(20)}`;
     expect(() => lab.desk.takeUp(id)).toThrow(`there is no errand ${id}`);
@@ -207,6 +217,86 @@ describe('what a worker waits for', () => {
     lab.desk.waits(id, question);
     lab.desk.sessionWaits(session, question);
     expect(lab.onDisk(id).state.wait).toBeNull();
+  });
+});
+
+describe('an errand that is unattended', () => {
+  const waits = [
+    { for: 'trust', what: '' },
+    { for: 'sign_in', what: '' },
+    { for: 'permission', what: 'Bash: ls' },
+    { for: 'question', what: 'Which?' },
+    { for: 'task_refused', what: 'a hook' },
+    { for: 'turn_failed', what: 'rate_limit' },
+  ] as const;
+
+  it.each(waits)('ends with what its worker waits for: $for', async (wait) => {
+    const { id } = lab.taken('x', { isUnattended: true });
+    lab.desk.waits(id, wait);
+    const end = { kind: 'needs_person', wait } as const;
+    expect(await lab.desk.ended(id)).toEqual(end);
+    expect(lab.onDisk(id).state).toMatchObject({ end, endedAt: 1_000, wait: null });
+    expect(lab.errands.read(id)?.end).toEqual(end);
+  });
+
+  it('goes on where nothing is known but that it has not taken its task', async () => {
+    const { id, session } = lab.open('x', { isUnattended: true });
+    lab.desk.waits(id, { for: 'start', what: 'Loading' });
+    expect(await isTold(id)).toBe(false);
+    expect(lab.onDisk(id).state).toMatchObject({ end: null, wait: { for: 'start' } });
+    expect(lab.desk.take(session, 'a')).toBe('x');
+  });
+
+  it('goes on where its worker goes on, and one that somebody looks after waits', async () => {
+    const unattended = lab.taken('x', { isUnattended: true });
+    lab.desk.sessionWaits(unattended.session, null);
+    expect(await isTold(unattended.id)).toBe(false);
+    const attended = lab.taken();
+    for (const wait of waits) lab.desk.waits(attended.id, wait);
+    expect(await isTold(attended.id)).toBe(false);
+  });
+});
+
+describe('rule.firstAnswerWins: an end that was written from outside', () => {
+  const OUTSIDE = { kind: 'interrupted', detail: 'verbatim worker stop' } as const;
+
+  function endedOutside(): ErrandRecord {
+    const record = lab.taken();
+    lab.errands.save({ ...record, end: OUTSIDE, endedAt: 77 });
+    return record;
+  }
+
+  it.each<[string, (record: ErrandRecord) => void]>([
+    ['a note', ({ id }) => lab.desk.note(id, { host: null })],
+    ['a report', ({ session }) => lab.desk.report({ session_id: session, text: 'late' })],
+    ['that there is no answer', ({ session }) => lab.desk.report({ session_id: session, unanswered: 'blank' })],
+    ['another end', ({ id }) => expect(lab.desk.end(id, { kind: 'timed_out' })).toBe(false)],
+    ['a wait', ({ id }) => lab.desk.waits(id, { for: 'question', what: '' })],
+  ])('stands, and is what waits for the end gets, after %s', async (_, act) => {
+    const record = endedOutside();
+    act(record);
+    expect(await isTold(record.id)).toBe(true);
+    expect(await lab.desk.ended(record.id)).toEqual(OUTSIDE);
+    expect(lab.desk.errand(record.id).end).toEqual(OUTSIDE);
+    expect(lab.onDisk(record.id).state).toMatchObject({ end: OUTSIDE, endedAt: 77, wait: null });
+  });
+
+  it('hands no task over any more', async () => {
+    const record = lab.open();
+    lab.errands.save({ ...record, end: OUTSIDE, endedAt: 77 });
+    expect(lab.desk.take(record.session, 'a')).toBeNull();
+    expect(await lab.desk.ended(record.id)).toEqual(OUTSIDE);
+  });
+
+  it('is told of no wait', () => {
+    const told: unknown[] = [];
+    const record = endedOutside();
+    const desk = new Desk(lab.errands, Date.now, ({ wait }) => told.push(wait));
+    lab.errands.save(record);
+    desk.takeUp(record.id);
+    lab.errands.save({ ...record, end: OUTSIDE, endedAt: 77 });
+    desk.waits(record.id, { for: 'question', what: '' });
+    expect(told).toEqual([]);
   });
 });
 
@@ -269,7 +359,9 @@ describe('errands on disk', () => {
       model: 'opus',
       mode: 'plan',
       isKept: true,
+      isUnattended: true,
       take: 'a',
+      claudeSession: 'c',
       wait: { for: 'permission', what: 'Bash' },
       end: { kind: 'failed', detail: '' },
       endedAt: 7,
@@ -280,6 +372,17 @@ describe('errands on disk', () => {
       worker: { pid: 4, startTime: '5' },
     };
     const record = { ...lab.errands.open('x', NEW, 1), ...whole };
+    lab.errands.save(record);
+    expect(lab.errands.read(record.id)).toEqual(record);
+  });
+
+  it.each<ErrandEnd>([
+    { kind: 'timed_out' },
+    { kind: 'timed_out', isTaken: false },
+    { kind: 'timed_out', isTaken: true, wait: { for: 'question', what: 'Which?' } },
+    { kind: 'needs_person', wait: { for: 'trust', what: '' } },
+  ])('are read with the end that they had: %j', (end) => {
+    const record = { ...lab.errands.open('x', NEW, 1), end, endedAt: 7 };
     lab.errands.save(record);
     expect(lab.errands.read(record.id)).toEqual(record);
   });
@@ -426,7 +529,7 @@ describe('where the disk fails', () => {
   ];
 
   it.each(failures)(
-    'rule.firstAnswerWins: a report is not taken, and fails its errand, for no worker sends it twice (%s)',
+    'rule.firstAnswerWins: a report is not taken, and fails its errand, for one that was answered is not sent again (%s)',
     async (_, fail) => {
       const { id, session } = lab.taken();
       const mend = fail(lab.errands.folderOf(id));
@@ -440,12 +543,41 @@ describe('where the disk fails', () => {
     },
   );
 
-  it.each(failures)('a task is not handed over, and any request gets it once it can be (%s)', (_, fail) => {
-    const { id, session } = lab.open();
+  it.each(failures)(
+    'a task that is not known to be taken is not handed over, and its errand fails (%s)',
+    async (_, fail) => {
+      const { id, session } = lab.open();
+      const mend = fail(lab.errands.folderOf(id));
+      expect(() => lab.desk.take(session, 'a')).toThrow();
+      const end = await lab.desk.ended(id);
+      expect(end).toEqual({ kind: 'failed', detail: expect.stringContaining('its state could not be written: ') });
+      mend();
+      for (const take of ['a', 'b']) expect(lab.desk.take(session, take)).toBeNull();
+      expect(lab.desk.errand(id).end).toEqual(end);
+    },
+  );
+
+  it.each(failures)('what a worker waits for is told all the same, and so is that it goes on (%s)', (_, fail) => {
+    const told: unknown[] = [];
+    const { id, session } = lab.taken();
+    const unwritten: unknown[] = [];
+    const desk = new Desk(
+      lab.errands,
+      Date.now,
+      ({ wait }) => told.push(wait),
+      (error) => unwritten.push(error),
+    );
+    desk.takeUp(id);
     const mend = fail(lab.errands.folderOf(id));
-    expect(() => lab.desk.take(session, 'a')).toThrow();
+    const wait = { for: 'question', what: 'Which?' } as const;
+    desk.sessionWaits(session, wait);
+    desk.sessionWaits(session, wait);
+    desk.sessionWaits(session, null);
+    expect(told).toEqual([wait, null]);
+    expect(unwritten).toHaveLength(2);
     mend();
-    expect(lab.desk.take(session, 'b')).toBe('the task');
+    desk.sessionWaits(session, wait);
+    expect(lab.onDisk(id).state.wait).toEqual(wait);
   });
 
   it.each(failures)(

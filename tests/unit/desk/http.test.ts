@@ -67,6 +67,36 @@ describe('rule.deskKeepsTheContract: every status', () => {
     expect(lab.onDisk(id).state.wait).toBeNull();
   });
 
+  it('a secret in what a worker waits for is masked before it is kept', async () => {
+    const { id, session } = lab.taken();
+    const what = 'Bash: curl -H "x-api-key: sk-ant-api03-abcdefghijklmnop" https://api.anthropic.com';
+    const body = JSON.stringify({ session_id: session, waiting: { for: 'permission', what } });
+    expect((await lab.send('POST', WAITING, body)).status).toBe(204);
+    expect(lab.onDisk(id).state.wait).toEqual({
+      for: 'permission',
+      what: 'Bash: curl -H "x-api-key: [masked]" https://api.anthropic.com',
+    });
+  });
+
+  it('a wait that grows as it is masked can still be read from disk', async () => {
+    const { id, session } = lab.taken();
+    const what = 'http://u:p@h '.repeat(23);
+    const body = JSON.stringify({ session_id: session, waiting: { for: 'permission', what } });
+    expect((await lab.send('POST', WAITING, body)).status).toBe(204);
+    expect(lab.errands.read(id)?.wait?.what).toContain('http://u:[masked]@h');
+    expect((await lab.report({ session_id: session, text: 'x' })).status).toBe(204);
+    expect(lab.onDisk(id).answer).toBe('x');
+  });
+
+  it('Claude Code’s own id of the session is kept with the take, and a take without one is good', async () => {
+    for (const given of ['c7a1', undefined]) {
+      const { id, session } = lab.open();
+      const body = JSON.stringify({ session_id: session, take: 'a', claude_session: given });
+      expect((await lab.send('POST', TASK, body)).status).toBe(200);
+      expect(lab.onDisk(id).state.claudeSession).toBe(given ?? null);
+    }
+  });
+
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
     '405 for %s, saying what is allowed',
     async (method) => {
@@ -161,8 +191,10 @@ describe('rule.deskKeepsTheContract: every status', () => {
   it.each<[string, string, unknown]>([
     ['a take without its name', TASK, {}],
     ['a take with an empty one', TASK, { take: '' }],
-    ['a take with one that is too long', TASK, { take: 'x'.repeat(129) }],
+    ['a take whose name is too long', TASK, { take: 'x'.repeat(129) }],
     ['a take with a number', TASK, { take: 1 }],
+    ['a take with a session of Claude Code that is a number', TASK, { take: 'a', claude_session: 1 }],
+    ['a take with one that is too long', TASK, { take: 'a', claude_session: 'x'.repeat(129) }],
     ['a wait without one', WAITING, {}],
     ['a wait that is a text', WAITING, { waiting: 'question' }],
     ['a wait for what nobody knows', WAITING, { waiting: { for: 'godot', what: '' } }],
@@ -237,7 +269,7 @@ describe('rule.deskKeepsTheContract: every status', () => {
     expect((await lab.report({ session_id: session, text: 'x' })).status).toBe(204);
   });
 
-  it('500 where the disk fails: the errand has failed, for no worker sends a report twice', async () => {
+  it('500 where the disk fails: the errand has failed, for a report that was answered is not sent again', async () => {
     const { id, session } = lab.taken();
     const folder = lab.errands.folderOf(id);
     renameSync(folder, `${folder}.away`);
@@ -330,14 +362,16 @@ describe('rule.deskKeepsTheContract: what is no request harms nothing', () => {
     }
   });
 
-  it('requests that are sent before the answer to the one before are answered in their order', async () => {
-    const { session } = lab.taken();
-    const { socket, reply } = raw(lab.port);
+  it('of requests that are sent before the answer to the one before, the first alone is answered', async () => {
+    const one = lab.taken();
+    const other = lab.taken();
+    const { socket, reply, isEnded } = raw(lab.port);
     const post = (body: string) =>
       `POST ${ANSWER} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    socket.write(`${post(report(session))}${post('{}')}${post(report(session))}`);
-    await until('three answers', () => reply().match(/HTTP\/1\.1 \d+/g)?.length === 3);
-    expect(reply().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 204', 'HTTP/1.1 400', 'HTTP/1.1 204']);
+    socket.write(`${post(report(one.session))}${post(report(other.session))}`);
+    await until('the connection to be closed', isEnded);
+    expect(reply().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 204']);
+    expect(lab.onDisk(one.id).answer).toBe('x');
     socket.destroy();
   });
 
@@ -391,10 +425,11 @@ describe('rule.deskKeepsTheContract: a client that takes its time', () => {
 });
 
 describe('rule.deskKeepsTheContract: a connection', () => {
-  it('carries the next request after a refusal whose body was read, and is said to be closed after any other', async () => {
+  it('carries one request, and every answer says that it is closed', async () => {
     const { session } = lab.taken();
+    const { session: other } = lab.open();
     for (let sent = 0; sent < 40; sent += 1) await lab.report({ session_id: 'stranger', text: 'x' });
-    const stays: [number, () => ReturnType<DeskLab['send']>][] = [
+    const answers: [number, () => ReturnType<DeskLab['send']>][] = [
       [404, () => lab.send('GET', '/nowhere')],
       [405, () => lab.send('GET', ANSWER)],
       [405, () => lab.send('HEAD', ANSWER)],
@@ -402,22 +437,85 @@ describe('rule.deskKeepsTheContract: a connection', () => {
       [400, () => lab.send('POST', ANSWER, '')],
       [400, () => lab.send('POST', ANSWER, '{}')],
       [429, () => lab.report({ session_id: 'stranger', text: 'x' })],
-    ];
-    for (const [status, refused] of stays) {
-      expect(await refused()).toMatchObject({ status, headers: { connection: 'keep-alive' } });
-      expect(await lab.send('GET', '/nowhere')).toMatchObject({ status: 404, wasReused: true });
-    }
-    const closes: [number, () => ReturnType<DeskLab['send']>][] = [
       [404, () => lab.send('POST', '/nowhere', report(session))],
       [405, () => lab.send('PUT', ANSWER, report(session))],
       [401, () => lab.send('POST', '/mod/answer', report(session))],
       [413, () => lab.send('POST', ANSWER, 'x'.repeat(LIMIT + 1))],
+      [200, () => lab.send('POST', TASK, JSON.stringify({ session_id: other, take: 'a' }))],
+      [204, () => lab.report({ session_id: session, text: 'x' })],
+      [204, () => lab.report({ session_id: session, text: 'x' })],
     ];
-    for (const [status, refused] of closes) {
-      expect(await refused()).toMatchObject({ status, headers: { connection: 'close' } });
-      expect((await lab.send('GET', '/nowhere')).status).toBe(404);
+    for (const [status, send] of answers) {
+      // The client would keep it open, and use it again.
+      expect(await send()).toMatchObject({ status, headers: { connection: 'close' }, wasReused: false });
     }
+  });
+});
+
+describe('rule.deskKeepsTheContract: connections that show no token', () => {
+  const LIMIT_OF_STRANGERS = 100;
+
+  /** Connections that say nothing, each of them there before the next. */
+  async function strangers(count: number): Promise<ReturnType<typeof raw>[]> {
+    const made: ReturnType<typeof raw>[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const one = raw(lab.port);
+      await new Promise((done) => one.socket.once('connect', done));
+      made.push(one);
+    }
+    return made;
+  }
+
+  it('of more than a hundred the oldest is closed, and an honest request still has its answer', async () => {
+    const { id, session } = lab.taken();
+    const flood = await strangers(LIMIT_OF_STRANGERS + 1);
+    await until('the oldest to be closed', () => flood[0]?.isEnded());
     expect((await lab.report({ session_id: session, text: 'x' })).status).toBe(204);
+    expect(lab.onDisk(id).answer).toBe('x');
+    // The honest one came when there were a hundred: one more had to go.
+    await until('the next one to be closed', () => flood[1]?.isEnded());
+    expect(flood.slice(2).map(({ isEnded }) => isEnded())).not.toContain(true);
+    for (const { socket } of flood) socket.destroy();
+  });
+
+  it('a flood that comes at once leaves a hundred of them', async () => {
+    await lab.close();
+    lab = new DeskLab();
+    const server = await lab.listen();
+    const { session } = lab.taken();
+    const flood = Array.from({ length: 400 }, () => raw(lab.port));
+    await Promise.all(
+      flood.map(({ socket }) => new Promise((done) => socket.once('connect', done).once('error', done))),
+    );
+    await until('the others to be closed', () => flood.filter(({ isEnded }) => isEnded()).length >= 300);
+    expect((await lab.report({ session_id: session, text: 'x' })).status).toBe(204);
+    expect(await openConnections(server)).toBeLessThanOrEqual(LIMIT_OF_STRANGERS);
+    for (const { socket } of flood) socket.destroy();
+  });
+
+  it('one that has shown its token is not closed for them', async () => {
+    const { id, session } = lab.taken();
+    const body = report(session);
+    const worker = raw(lab.port);
+    worker.socket.write(
+      `POST ${ANSWER} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n`,
+    );
+    await until('the desk to have read its token', () => worker.reply().startsWith('HTTP/1.1 100'));
+    const flood = await strangers(LIMIT_OF_STRANGERS + 5);
+    await until('the oldest of the others to be closed', () => flood[4]?.isEnded());
+    worker.socket.write(body);
+    await until('its answer', () => worker.reply().includes('HTTP/1.1 204'));
+    expect(lab.onDisk(id).answer).toBe('x');
+    for (const { socket } of [worker, ...flood]) socket.destroy();
+  });
+
+  it('another token is none', async () => {
+    const first = raw(lab.port);
+    first.socket.write(`POST /mod/answer?token=wrong HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n`);
+    await until('the refusal', () => first.reply().startsWith('HTTP/1.1 401'));
+    const flood = await strangers(LIMIT_OF_STRANGERS);
+    await until('the one that was refused to be closed', first.isEnded, { within: 900 });
+    for (const { socket } of [first, ...flood]) socket.destroy();
   });
 });
 

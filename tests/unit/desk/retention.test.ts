@@ -63,6 +63,13 @@ describe('an errand that ended', () => {
     expect(left()).toEqual([id]);
   });
 
+  it('stays while its kept worker and the host of that are there, for the worker’s sake', () => {
+    const { id } = ended({ isKept: true, tmux: join(lab.root, 's'), worker: ownIdentity(), host: ownIdentity() });
+    const why = `its worker is open; \`verbatim worker stop ${id}\` closes it`;
+    expect(removeOldErrands(lab.errands, 9_000)).toEqual({ removed: [], kept: [{ id, why }], problems: [] });
+    expect(left()).toEqual([id]);
+  });
+
   it('goes once the worker that it kept has ended by itself, and with it the socket of its terminal', async () => {
     const folder = join(lab.root, 'verbatim-x');
     mkdirSync(folder);

@@ -141,26 +141,30 @@ describe('closing an errand', () => {
     expect(existsSync(join(root, 'verbatim'))).toBe(false);
   });
 
-  it('leaves it to its host, which is asked to end and waited for', async () => {
-    const record = errand();
+  it('writes the end before its host is asked to end, which is then waited for', async () => {
+    const record = errand({ wait: { for: 'question', what: '' } });
     const host = hostOf(record);
     await until('the host to listen', () => existsSync(join(root, 'listens')));
     const identity = identityOf(host);
     errands.save({ ...record, host: identity });
     await closeErrand(errands, record.id, STOPPED);
-    expect(readFileSync(join(root, 'heard'), 'utf8')).toBe('SIGTERM');
-    expect(errands.read(record.id)?.end).toEqual({ kind: 'interrupted', detail: 'it was stopped' });
+    // The state as it was when the signal came.
+    expect(JSON.parse(readFileSync(join(root, 'heard'), 'utf8'))).toMatchObject({
+      end: STOPPED,
+      endedAt: expect.any(Number),
+      wait: null,
+      host: identity,
+    });
+    expect(errands.read(record.id)).toMatchObject({ end: STOPPED, host: null });
     expect(isAlive(identity)).toBe(false);
   });
 
-  /** A host that, asked to end, ends the errand as the real one does. */
+  /** A host that, asked to end, keeps what it then finds, and ends. */
   function hostOf(record: ErrandRecord): ChildProcess {
     const state = join(errands.folderOf(record.id), 'state.json');
-    const after = JSON.stringify({ ...record, end: { kind: 'interrupted', detail: 'it was stopped' }, endedAt: 9 });
     const script = `const fs = require('node:fs');
 process.on('SIGTERM', () => {
-  fs.writeFileSync(${JSON.stringify(join(root, 'heard'))}, 'SIGTERM');
-  fs.writeFileSync(${JSON.stringify(state)}, ${JSON.stringify(after)});
+  fs.copyFileSync(${JSON.stringify(state)}, ${JSON.stringify(join(root, 'heard'))});
   process.exit(0);
 });
 fs.writeFileSync(${JSON.stringify(join(root, 'listens'))}, '');

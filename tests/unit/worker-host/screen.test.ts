@@ -200,6 +200,25 @@ describe('the last words of a screen', () => {
     expect(lastWordsOf(`${RULE}\n  one ──────\n╌╌╌╌\n▔▔▔▔\n two\n\n   \n`)).toBe('one | two');
   });
 
+  it('are without the empty prompt, the footer, and the line that tmux puts below', () => {
+    expect(lastWordsOf(PROMPT)).toBe(
+      '▐▛███▛█   Claude Code v2.1.332 | ▝▜██████▀  Opus 5.5 · API Usage Billing | ▝▝   ▝▝   /home/someone/project',
+    );
+    expect(lastWordsOf(`boom\n${RULE}\n❯ \n${RULE}\n  ? for shortcuts\n\nPane is dead (status 1, now)`)).toBe('boom');
+  });
+
+  it('are without the spinner, whatever its star and its verb', () => {
+    for (const star of ['✻', '✢', '✳', '✶', '✽', '·', '*']) {
+      expect(lastWordsOf(`⏺ I look.\n\n${star} Pondering… (12s · ↓ 40 tokens · esc to interrupt)\n\n❯\n`)).toBe(
+        '⏺ I look.',
+      );
+    }
+  });
+
+  it('are what a program says though it looks like that in part: a typed prompt, a list, a question', () => {
+    expect(lastWordsOf('❯ hello\n* one item\n? for whom')).toBe('❯ hello | * one item | ? for whom');
+  });
+
   it('of an empty screen are none', () => {
     expect(lastWordsOf('\n \n──\n')).toBe('');
   });
