@@ -7869,7 +7869,7 @@ var Desk = class {
     this.#wait(errand, null);
     return this.errands.taskOf(errand.record.id);
   }
-  /** Throws where it could not be written: the errand has failed then, for no report is sent twice. */
+  /** Throws where it could not be written: the errand has failed then. A report that was answered is not sent again. */
   report(report) {
     const errand = this.#only(({ record: record2 }) => record2.session === report.session_id);
     if (errand === null || errand.record.take === null) return;
@@ -8404,7 +8404,10 @@ async function hosted(errands, id, terminal) {
         isOpened = true;
         terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
       });
-      if (ended !== null) return ended;
+      if (ended !== null) {
+        host2.unref();
+        return ended;
+      }
     }
     const end = { kind: "failed", detail: `the errand desk was killed ${HOSTS} times` };
     const survivors = await closeErrand(errands, id, end);

@@ -79,7 +79,7 @@ export class Desk {
     return this.errands.taskOf(errand.record.id);
   }
 
-  /** Throws where it could not be written: the errand has failed then, for no report is sent twice. */
+  /** Throws where it could not be written: the errand has failed then. A report that was answered is not sent again. */
   report(report: Report): void {
     const errand = this.#only(({ record }) => record.session === report.session_id);
     if (errand === null || errand.record.take === null) return;
