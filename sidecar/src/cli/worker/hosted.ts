@@ -41,7 +41,11 @@ export async function hosted(errands: Errands, id: string, terminal: Terminal): 
         isOpened = true;
         terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
       });
-      if (ended !== null) return ended;
+      if (ended !== null) {
+        // That of a worker that stays lives on: this command does not wait for it.
+        host.unref();
+        return ended;
+      }
     }
     const end: ErrandEnd = { kind: 'failed', detail: `the errand desk was killed ${HOSTS} times` };
     const survivors = await closeErrand(errands, id, end);
