@@ -8175,7 +8175,7 @@ async function hostErrand(id) {
   const isKept = await worker2.isToStay(end);
   let survivors = isKept ? [] : await worker2.close();
   log("info", "the errand has ended", { end: end.kind, isKept, survivors });
-  say({ kind: "ended", end, claudeSession: desk.errand(id).claudeSession, survivors });
+  say({ kind: "ended", end, claudeSession: desk.errand(id).claudeSession, survivors, isKept });
   if (process.connected) process.disconnect();
   if (isKept) {
     await Promise.race([stopped, worker2.gone()]);
@@ -8405,7 +8405,7 @@ async function hosted(errands, id, terminal) {
         terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
       });
       if (ended !== null) {
-        host2.unref();
+        if (ended.isKept) host2.unref();
         return ended;
       }
     }

@@ -48,6 +48,8 @@ export type HostSays =
       readonly end: ErrandEnd;
       readonly claudeSession: string | null;
       readonly survivors: readonly string[];
+      /** Whether the worker stays, and the host with it. */
+      readonly isKept: boolean;
     };
 /** What it is told: how the asker took the errand back. */
 export type HostHears = { readonly kind: 'interrupt'; readonly detail: string };
@@ -92,7 +94,7 @@ export async function hostErrand(id: string): Promise<number> {
   const isKept = await worker.isToStay(end);
   let survivors = isKept ? [] : await worker.close();
   log('info', 'the errand has ended', { end: end.kind, isKept, survivors });
-  say({ kind: 'ended', end, claudeSession: desk.errand(id).claudeSession, survivors });
+  say({ kind: 'ended', end, claudeSession: desk.errand(id).claudeSession, survivors, isKept });
   if (process.connected) process.disconnect();
   if (isKept) {
     await Promise.race([stopped, worker.gone()]);

@@ -16,6 +16,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How an errand ended, and the processes that outlived its worker, as `pid command`. */
 export type Ended = Pick<EndedErrand, 'end' | 'claudeSession'> & { readonly survivors: readonly string[] };
 
+type LastWords = Extract<HostSays, { kind: 'ended' }>;
+
 /** Runs the errand to its end: in a host, and in another where that one is killed. */
 export async function hosted(errands: Errands, id: string, terminal: Terminal): Promise<Ended> {
   let host: ChildProcess | undefined;
@@ -42,8 +44,8 @@ export async function hosted(errands: Errands, id: string, terminal: Terminal): 
         terminal.complain(`verbatim worker: ${id} works in ${oneLine(cwd)}; to watch it: verbatim worker attach ${id}`);
       });
       if (ended !== null) {
-        // That of a worker that stays lives on: this command does not wait for it.
-        host.unref();
+        // It lives as long as its worker: this command does not wait for that.
+        if (ended.isKept) host.unref();
         return ended;
       }
     }
@@ -78,7 +80,7 @@ function tell(host: ChildProcess, message: HostHears): void {
 }
 
 /** Resolves to how the errand ended, as the host says at its end; null where it was killed before. */
-function heard(host: ChildProcess, onMessage: (message: HostSays) => void): Promise<Ended | null> {
+function heard(host: ChildProcess, onMessage: (message: HostSays) => void): Promise<LastWords | null> {
   return new Promise((settle, fail) => {
     host.on('message', (message: HostSays) => {
       if (message.kind === 'ended') settle(message);
