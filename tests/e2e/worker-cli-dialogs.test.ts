@@ -208,13 +208,14 @@ describe('rule.onlyTheAnswerOnStdout: dialogs go to stderr', () => {
   );
 });
 
+let folders = 0;
+
 /** A folder to trust, a command to permit, a model that nobody has signed in to: each waits for a person. */
 const WAITING: readonly (readonly [said: string, words: () => readonly string[], env?: Record<string, undefined>])[] = [
   ['it asks whether you trust its folder', () => ['go', '--cwd', newFolder(`strange ${++folders}`)]],
   ['it asks for permission (Bash: touch touched.txt)', () => ['touch a file', '--permission-mode', 'manual']],
   ['its turn failed (', () => ['go'], { ANTHROPIC_API_KEY: undefined }],
 ];
-let folders = 0;
 
 test(
   'rule.noWorkerIsLeft: unattended, a worker that waits for a person ends its errand (5), and stderr says for what',
