@@ -302,6 +302,12 @@ describe('verbatim worker run refuses', () => {
     refused(['--timeout', timeout, 'x'], LOOKS_FOR_TMUX, {}, 1);
   });
 
+  it('--unattended with a value, and takes it alone', () => {
+    refused(['--unattended=yes', 'x'], '--unattended takes no value, it was given "yes"');
+    refused(['--unattended', 'x'], LOOKS_FOR_TMUX, {}, 1);
+    expect(verbatim(['worker', 'run', '--help']).text).toContain('5 unattended and waits for a person');
+  });
+
   it('without tmux, naming the package', () => {
     refused(['x'], 'tmux is missing', { env: { PATH: programs('claude') } }, 1);
     refused(['x'], 'Install the package tmux (apt-get install tmux, brew install tmux)', {}, 1);
