@@ -7874,7 +7874,8 @@ var Desk = class {
     const errand = this.#only(({ record: record2 }) => record2.session === report.session_id);
     if (errand === null || errand.record.take === null) return;
     try {
-      this.#end(errand, this.#endBy(report, errand.record.id));
+      if (this.errands.read(errand.record.id)?.end) this.#change(errand, {});
+      else this.#end(errand, this.#endBy(report, errand.record.id));
     } catch (error) {
       this.end(errand.record.id, { kind: "failed", detail: `its answer could not be written: ${messageOf2(error)}` });
       throw error;

@@ -84,7 +84,9 @@ export class Desk {
     const errand = this.#only(({ record }) => record.session === report.session_id);
     if (errand === null || errand.record.take === null) return;
     try {
-      this.#end(errand, this.#endBy(report, errand.record.id));
+      // Ended from outside meanwhile: the report comes late.
+      if (this.errands.read(errand.record.id)?.end) this.#change(errand, {});
+      else this.#end(errand, this.#endBy(report, errand.record.id));
     } catch (error) {
       this.end(errand.record.id, { kind: 'failed', detail: `its answer could not be written: ${messageOf(error)}` });
       throw error;
