@@ -73,7 +73,8 @@ test(
       expect(errand.processes(), at).toEqual([]);
       const { code, stdout, stderr } = await command.ended;
       expect([code, stdout.length], `${at}${stderr}`).toEqual([130, 0]);
-      expect(errand.state().end, at).toEqual({ kind: 'interrupted', detail: 'verbatim worker stop' });
+      // Its host, told by a signal, may have written it first, in words of its own.
+      expect(errand.state().end, at).toMatchObject({ kind: 'interrupted' });
       expect(errand.state(), at).toMatchObject({ host: null, desk: null, tmux: null, worker: null });
       workers.nothingIsLeft();
     }
